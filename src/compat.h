@@ -100,7 +100,8 @@ static inline PetscErrorCode SpmvLogGetStages(PetscInt *n)
 */
 #define SPMV_DENSE_NEEDS_ROWS (PETSC_VERSION_GE(3, 25, 0) && PETSC_VERSION_LT(3, 26, 0))
 
-/* For tests: segmentation faults of products of mpisell, and of MatResetPreallocation() where some processes have nothing to reset */
+/* For tests: segmentation faults of products of mpisell, and of MatResetPreallocation() where some processes have nothing to
+   reset */
 #define SPMV_SELL_CRASHES  (PETSC_VERSION_GE(3, 19, 0) && PETSC_VERSION_LT(3, 20, 0))
 #define SPMV_RESET_CRASHES (PETSC_VERSION_GE(3, 19, 0) && PETSC_VERSION_LT(3, 22, 0))
 

@@ -5,9 +5,10 @@
   Each *_simd.c is compiled once per line, with these flags (conf/rules reads this file). A machine runs the last line
   that it supports unless -mat_spmv_isa says otherwise; SCALAR is what the compiler does without being asked.
 
-  AVX512_GATHER is AVX512 with the processor's own instruction to load eight entries of x from eight places. Where x is in the first
-  cache that takes 0.180 ns an entry on Granite Rapids, and eight loads take 0.231. Not so on Zen 4 (x86.h), nor on those of Intel's
-  whose microcode guards the instruction (Downfall, CVE-2022-40982): of the others those with AVX-512 have AVX512-FP16, too.
+  AVX512_GATHER is AVX512 with the processor's own instruction to load eight entries of x from eight places. Where x is in the
+  first cache that takes 0.180 ns an entry on Granite Rapids, and eight loads take 0.231. Not so on Zen 4 (x86.h), nor on those of
+  Intel's whose microcode guards the instruction (Downfall, CVE-2022-40982): of the others those with AVX-512 have AVX512-FP16,
+  too.
 
   SPMV_FEW_LOOPS: large blocks, short runs and the like share a loop where others have one each; no bit depends on that. Vectors
   that are loops over their lanes take the compiler longest, and next to nobody runs them.

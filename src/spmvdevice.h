@@ -112,8 +112,8 @@ static inline size_t SpmvGroups(size_t items, size_t group)
 }
 
 /*
-  Adds spmv_clear, which writes 0 to n times `size` scalars of an array; overwrites: see SpmvDeviceLaunch. Work items that write one
-  scalar each end as fast as an H200 begins work groups, one in 0.6 ns: that is 1.3 TB/s, of 4.8
+  Adds spmv_clear, which writes 0 to n times `size` scalars of an array; overwrites: see SpmvDeviceLaunch. Work items that write
+  one scalar each end as fast as an H200 begins work groups, one in 0.6 ns: that is 1.3 TB/s, of 4.8
 */
 #define SPMV_CLEAR_EACH 8 /* scalars of a work item */
 static inline PetscErrorCode SpmvDeviceClear(SpmvDeviceProduct *product, SpmvDeviceArg array, size_t n, PetscInt size,
@@ -152,7 +152,8 @@ enum { SPMV_CONVERT_AUTO, SPMV_CONVERT_HOST, SPMV_CONVERT_DEVICE };
 extern const PetscInt    SpmvConverts[3];
 extern const char *const SpmvConvertNames[3], SpmvConvertSource[];
 
-/* Rows that lie side by side, entry k of all of them in one step, or several lanes of a row; see convert.cl. Arrays by their names */
+/* Rows that lie side by side, entry k of all of them in one step, or several lanes of a row; see convert.cl. Arrays by their
+   names */
 typedef struct {
   const char *values, *narrow, *wide; /* what is made: the columns of a strip are uint16_t or int32_t */
   const char *strips;                 /* [nstrips] first element, first column, base, anything */
@@ -232,6 +233,7 @@ typedef struct _SpmvDeviceSide {
 
   const SpmvJointRows *joint; /* NULL: no joint products */
 
-  /* Adds what some consecutive rows of a matrix make, under a plan that is resolved for all of it; for the tuner, like side.work() */
+  /* Adds what some consecutive rows of a matrix make, under a plan that is resolved for all of it; for the tuner, like
+     side.work() */
   PetscErrorCode (*load)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);
 } SpmvDeviceSide;

@@ -1,9 +1,9 @@
 /*
   spmvload.h - what the device sides of formats count with for the tuner (SpmvDeviceLoad)
 
-  Work items side by side go from entry to entry in step, the longest run of them to its end. Their loads of x in a step are served
-  together: as many sectors as there are different ones, of which most are neighbours'. What one work item of a work group has
-  asked for is in the first cache when others ask for it.
+  Work items side by side go from entry to entry in step, the longest run of them to its end. Their loads of x in a step are
+  served together: as many sectors as there are different ones, of which most are neighbours'. What one work item of a work group
+  has asked for is in the first cache when others ask for it.
 */
 #pragma once
 #include "spmvdevice.h"

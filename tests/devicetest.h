@@ -1,6 +1,6 @@
 /*
-  devicetest.h - for test programs that ask for a device by name: -skip_without_device asks first whether there is one, and whether the
-  format has kernels for it
+  devicetest.h - for test programs that ask for a device by name: -skip_without_device asks first whether there is one, and
+  whether the format has kernels for it
 */
 #pragma once
 #include <petscspmv.h>
@@ -17,8 +17,8 @@ static PetscErrorCode NoDeviceHandler(MPI_Comm comm, int line, const char *funct
 }
 
 /*
-  Whether a product of a matrix of the type asked for with -type is refused, by some process, because the device asked for with -spmv_device
-  or its kernels are missing; then the test is skipped, and says so. Collective
+  Whether a product of a matrix of the type asked for with -type is refused, by some process, because the device asked for with
+  -spmv_device or its kernels are missing; then the test is skipped, and says so. Collective
 */
 static PetscErrorCode DeviceIsMissing(PetscBool *missing)
 {

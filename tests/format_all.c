@@ -70,7 +70,8 @@ static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The work of all rows under a plan that was built: its bytes are those built, but for what is padded once for the whole matrix */
+/* The work of all rows under a plan that was built: its bytes are those built, but for what is padded once for the whole
+   matrix */
 static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *asked, PetscLogDouble built,
                                 PetscInt *wrong)
 {
@@ -120,7 +121,8 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values of a knob that are tried: its choices; of a range the default and the ends; of a list none and some. After the knobs: threads */
+/* Values of a knob that are tried: its choices; of a range the default and the ends; of a list none and some. After the knobs:
+   threads */
 static const PetscInt Threads[] = {1, 2, 5};
 
 static PetscInt Tried(const SpmvFormat *f, PetscInt k)
@@ -191,7 +193,8 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* m x n, each entry there with a probability; rows [empty0, empty1) without entries; row `full` complete; all entries of a node are there, or none */
+/* m x n, each entry there with a probability; rows [empty0, empty1) without entries; row `full` complete; all entries of a node
+   are there, or none */
 typedef struct {
   const char *name;
   PetscInt    m, n;

@@ -157,8 +157,8 @@ static PetscErrorCode ManyRows(void)
 }
 
 /*
-  The matrix of full blocks that discontinuous elements make, each with four neighbours, of which nobody declared the block size. Of
-  complex numbers the columns are a ninth of the bytes: out of cache blocks gain less than the choice asks of them
+  The matrix of full blocks that discontinuous elements make, each with four neighbours, of which nobody declared the block size.
+  Of complex numbers the columns are a ninth of the bytes: out of cache blocks gain less than the choice asks of them
 */
 static PetscErrorCode Found(PetscInt size)
 {

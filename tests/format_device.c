@@ -85,7 +85,8 @@ static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool exac
   PetscFunctionReturn(0);
 }
 
-/* Inf in x reaches the rows that have an entry there and no others, which no format but bccoo, whose blocks have fill, may spoil */
+/* Inf in x reaches the rows that have an entry there and no others, which no format but bccoo, whose blocks have fill, may
+   spoil */
 static PetscErrorCode CheckInf(const SpmvFormat *f, const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *wrong)
 {
   PetscScalar *x, *y;
@@ -315,8 +316,9 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
-  device->info.forward =
-    PETSC_TRUE; /* PoCL and Oclgrind run work groups to their end, each by a thread of the system: who waits for one that started waits for one that goes on */
+  /* PoCL and Oclgrind run work groups to their end, each by a thread of the system: who waits for one that started waits for one
+     that goes on */
+  device->info.forward = PETSC_TRUE;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-refuse", &refuse));
   if (refuse) {
     void *program;

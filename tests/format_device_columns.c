@@ -38,7 +38,8 @@ static PetscErrorCode Try(SpmvDevice *device, const char what[], const SpmvTestC
   PetscFunctionReturn(0);
 }
 
-/* Two tiles of a row each, small enough to check by hand: row 0 is nearest to 40000; row 1 has two distances of row 0 and a wide gap */
+/* Two tiles of a row each, small enough to check by hand: row 0 is nearest to 40000; row 1 has two distances of row 0 and a wide
+   gap */
 static PetscErrorCode ByHand(SpmvDevice *device)
 {
   PetscInt    i[]  = {0, 8, 15};
@@ -60,7 +61,8 @@ static PetscErrorCode ByHand(SpmvDevice *device)
   PetscFunctionReturn(0);
 }
 
-/* m rows of 7 columns, all but the first and the last in a plane, one to the right from row to row; jumps: `apart` and at random */
+/* m rows of 7 columns, all but the first and the last in a plane, one to the right from row to row; jumps: `apart` and at
+   random */
 static PetscErrorCode Stencil(PetscInt m, PetscInt apart, PetscBool jumps, SpmvTestCSR *t)
 {
   const PetscInt points = 7;

@@ -58,8 +58,8 @@ static PetscInt Knob(const SpmvFormat *f)
 }
 
 /*
-  m x n, n > 65536 if `wide`: rows of many lengths, some empty, blocks full and filled, columns near each other and far; `longs`: some
-  rows have hundreds or thousands of entries
+  m x n, n > 65536 if `wide`: rows of many lengths, some empty, blocks full and filled, columns near each other and far; `longs`:
+  some rows have hundreds or thousands of entries
 */
 static PetscErrorCode Matrix(PetscInt m, PetscBool wide, PetscBool longs, SpmvTestCSR *t)
 {
@@ -227,7 +227,8 @@ static PetscErrorCode Choices(SpmvDevice *device, const SpmvFormat *f)
   PetscFunctionReturn(0);
 }
 
-/* A device that runs out of memory on the way, where it is sent the storage, the matrix, or room for what is found, holds nothing */
+/* A device that runs out of memory on the way, where it is sent the storage, the matrix, or room for what is found, holds
+   nothing */
 static PetscErrorCode Limits(SpmvDevice *device, const SpmvFormat *f, SpmvPlan plan)
 {
   const PetscLogDouble limit = device->limit, before = device->held;

@@ -29,7 +29,8 @@ static PetscErrorCode Arrays(const SpmvOnDevice *on)
   PetscFunctionReturn(0);
 }
 
-/* The kernels of a plan are compiled as other PETScs would have them: complex numbers, 64-bit integers, each precision. What comes last counts */
+/* The kernels of a plan are compiled as other PETScs would have them: complex numbers, 64-bit integers, each precision. What
+   comes last counts */
 static PetscErrorCode Compiles(const SpmvOnDevice *on)
 {
   char  options[2 * SPMV_DEVICE_OPTIONS];
@@ -317,7 +318,8 @@ static PetscErrorCode PmfShared(const SpmvDeviceInfo *info, PetscInt m, PetscInt
   PetscFunctionReturn(0);
 }
 
-/* Columns have 16 bits in some slices and 32 in others: 300 rows near the diagonal, 300 that reach from end to end, one long of each */
+/* Columns have 16 bits in some slices and 32 in others: 300 rows near the diagonal, 300 that reach from end to end, one long of
+   each */
 static PetscErrorCode Mixed(SpmvDevice *device, const SpmvFormat *f, SpmvPlan plan)
 {
   const PetscInt m = 602, n         = 200000;

@@ -175,8 +175,8 @@ static PetscErrorCode Theorem(PetscRandom rand)
 }
 
 /*
-  Rows that a product shares with a device, by every algorithm: each row is one of a side, and the host's are in the same order and cut at
-  the same places as when all rows are there
+  Rows that a product shares with a device, by every algorithm: each row is one of a side, and the host's are in the same order
+  and cut at the same places as when all rows are there
 */
 static PetscErrorCode Shared(PetscRandom rand)
 {
@@ -226,7 +226,8 @@ static PetscErrorCode Shared(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An Inf of x, in each place in turn, may reach only the rows (transposed: columns) that have an entry there: how many others it reaches */
+/* An Inf of x, in each place in turn, may reach only the rows (transposed: columns) that have an entry there: how many others it
+   reaches */
 static PetscErrorCode Spread(const SpmvCSR *csr, const void *storage, PetscInt *spread)
 {
   PetscFunctionBegin;

@@ -317,7 +317,8 @@ static PetscErrorCode Values(Kind kind, PetscRandom rand, SpmvTestCSR *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* m x n, blocks of b x b with a probability, on both sides of the diagonal; of some entries one; some rows have only the diagonal */
+/* m x n, blocks of b x b with a probability, on both sides of the diagonal; of some entries one; some rows have only the
+   diagonal */
 static PetscErrorCode Pattern(PetscInt m, PetscInt n, PetscInt b, double density, double missing, PetscRandom rand,
                               SpmvTestCSR *t)
 {
@@ -549,7 +550,8 @@ static PetscErrorCode TestShares(PetscInt b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of -0.0 but for one pair that differs by rounding: no pair is stored twice, and new values are taken without a new walk */
+/* A matrix of -0.0 but for one pair that differs by rounding: no pair is stored twice, and new values are taken without a new
+   walk */
 static PetscErrorCode TestZeros(PetscInt b)
 {
   const PetscInt n = 12 * b;

@@ -66,7 +66,8 @@ static PetscErrorCode Random(PetscInt m, PetscInt n, PetscInt length, SpmvTestCS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of figure 1, a to r as 1 to 18, in three tiles of two columns: chunks, pairs, and the partial sums for x = (1, ..., 1) */
+/* The matrix of figure 1, a to r as 1 to 18, in three tiles of two columns: chunks, pairs, and the partial sums for x = (1, ...,
+   1) */
 static PetscErrorCode Figure1(void)
 {
   const PetscScalar A[] = {1,  2, 0, 3,  4,  0,  0, 0, 0, 0,  0,  0, 5,  0, 6,  7,  8, 9,
@@ -107,7 +108,8 @@ static PetscErrorCode Figure1(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Twenty full columns, then eighty with one entry: tiles are as few as 32 columns allow, the first no larger than its share of entries */
+/* Twenty full columns, then eighty with one entry: tiles are as few as 32 columns allow, the first no larger than its share of
+   entries */
 static PetscErrorCode EqualNonzeros(void)
 {
   PetscScalar    dense[60 * 100];
@@ -250,7 +252,8 @@ static PetscErrorCode AfterLongRow(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chunks without entries have no partial sums, and what was left in their padding is not added; an Inf stays with the rows that have its column */
+/* Chunks without entries have no partial sums, and what was left in their padding is not added; an Inf stays with the rows that
+   have its column */
 static PetscErrorCode NothingSpreads(void)
 {
   enum { n = 300, hot = 57 };
@@ -285,7 +288,8 @@ static PetscErrorCode NothingSpreads(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A band, all of whose rows but the first and last have the same length: eight rows at a time have consecutive columns in every step, also where columns are removed */
+/* A band, all of whose rows but the first and last have the same length: eight rows at a time have consecutive columns in every
+   step, also where columns are removed */
 static PetscErrorCode Consecutive(void)
 {
   enum { n = 1000 };

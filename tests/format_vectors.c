@@ -86,7 +86,8 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
   PetscFunctionReturn(0);
 }
 
-/* Each pair, with beta 0 and 1, several times: by kernels launched one by one first, then as they were recorded, or recorded anew */
+/* Each pair, with beta 0 and 1, several times: by kernels launched one by one first, then as they were recorded, or recorded
+   anew */
 static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvDevice *device, PetscInt count, PetscInt repeats,
                                   PetscBool quick, PetscInt *wrong)
 {

@@ -1,9 +1,9 @@
 /*
   guard.h - for test programs: memory of PETSc's that cannot be read once it is freed, and allocations that fail
 
-  GuardInstall() comes after PetscInitialize(). From then on what is allocated while Guard.on is set has pages of its own, which are
-  never given back: to touch them after they were freed is a crash. While Guard.left is not negative, so many allocations more succeed,
-  and one fails.
+  GuardInstall() comes after PetscInitialize(). From then on what is allocated while Guard.on is set has pages of its own, which
+  are never given back: to touch them after they were freed is a crash. While Guard.left is not negative, so many allocations more
+  succeed, and one fails.
 */
 #pragma once
 #include <petscsys.h>

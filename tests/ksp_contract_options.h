@@ -3,8 +3,8 @@
 
   A line says on which problems, in which mode, by how many iterations the types may differ, and what users would write.
 
-  Products of the two types differ in the last bit. Counted with matrices scaled by 1 + 3e-16 to 1 + 11e-16, no set but those with a
-  slack changes its iterations: CG on the normal equations loses its orthogonality, and is one sooner or later.
+  Products of the two types differ in the last bit. Counted with matrices scaled by 1 + 3e-16 to 1 + 11e-16, no set but those with
+  a slack changes its iterations: CG on the normal equations loses its orthogonality, and is one sooner or later.
 */
 #pragma once
 #include <petscsys.h>

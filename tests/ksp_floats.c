@@ -97,7 +97,8 @@ static PetscErrorCode Expect(Mat A, PetscBool floats, PetscInt64 wanted, const c
 
 #define LEVELS 10
 
-/* The solver's matrix and those of coarser levels, each time with as many products; floats: those of the coarser levels have them */
+/* The solver's matrix and those of coarser levels, each time with as many products; floats: those of the coarser levels have
+   them */
 static PetscErrorCode TestLevels(PetscBool floats, PetscInt64 products[LEVELS], PetscInt *iterations)
 {
   PetscInt levels, again;

@@ -208,8 +208,8 @@ int main(int argc, char **argv)
   PetscInt  failed;
   PetscBool missing;
 
-  if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0"))
-    return 2; /* the library's own kernels from the first product on; before PetscInitialize, so that the command line can say otherwise */
+  /* The library's own kernels from the first product on; before PetscInitialize, so that the command line can say otherwise */
+  if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0")) return 2;
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DeviceIsMissing(&missing));

@@ -72,7 +72,8 @@ static PetscErrorCode ValuesRandom(Case *c, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* arg: r rows, c rows and columns, l rows by local numbers, m rows and columns by local numbers; capital letter: the pattern is kept */
+/* arg: r rows, c rows and columns, l rows by local numbers, m rows and columns by local numbers; capital letter: the pattern is
+   kept */
 static PetscErrorCode ValuesZeroRows(Case *c, Mat A)
 {
   PetscInt first, last, rows[3], n = 0;

@@ -257,7 +257,8 @@ static PetscErrorCode ConvertSeqSetType(Case *c, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* Modes that are not here leak or hang in PETSc 3.18 itself: it ignores MAT_REUSE_MATRIX, or tries to insert new entries on one process alone */
+/* Modes that are not here leak or hang in PETSc 3.18 itself: it ignores MAT_REUSE_MATRIX, or tries to insert new entries on one
+   process alone */
 #define TO(name, type, kinds) \
   { \
     "convert_to_" name, ConvertToInitial, kinds, type \

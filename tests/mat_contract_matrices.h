@@ -95,7 +95,8 @@ static PetscInt RowPattern(Kind kind, int variant, PetscInt i, PetscInt j[])
   return count;
 }
 
-/* By what an entry below the diagonal of a matrix assembled from elements differs from its mirror image: often nothing, seldom much */
+/* By what an entry below the diagonal of a matrix assembled from elements differs from its mirror image: often nothing, seldom
+   much */
 static PetscReal Rounding(PetscInt i, PetscInt j)
 {
   return (PetscReal)((i + j) % 3 ? 0 : i % 4 ? i % 4 : 300) * PETSC_MACHINE_EPSILON;

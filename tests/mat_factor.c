@@ -162,8 +162,8 @@ static PetscErrorCode Numeric(const Recipe *r, Mat F, Mat A, const MatFactorInfo
 }
 
 /*
-  In PETSc 3.25 and 3.26, MAT_SHIFT_POSITIVE_DEFINITE of ILU with fill of a matrix with rows alike reads where the diagonal is, which
-  only other operations find: a segmentation fault without one of them (MatLUFactorNumeric_SeqAIJ_Inode(), a->diag)
+  In PETSc 3.25 and 3.26, MAT_SHIFT_POSITIVE_DEFINITE of ILU with fill of a matrix with rows alike reads where the diagonal is,
+  which only other operations find: a segmentation fault without one of them (MatLUFactorNumeric_SeqAIJ_Inode(), a->diag)
 */
 static PetscErrorCode FindDiagonal(Mat A)
 {

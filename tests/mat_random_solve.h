@@ -140,7 +140,8 @@ static PetscErrorCode DoOption(Side *s, Draw *d)
   PetscFunctionBegin;
   Say(s, " (%d: %d)", (int)which, (int)flag);
   if (which == 0) {
-    /* PETSC_TRUE after that is an error. Inodes still serve factorisations, which PETSc 3.18 cannot do again once they are gone */
+    /* PETSC_TRUE after that is an error. Inodes still serve factorisations, which PETSc 3.18 cannot do again once they are
+       gone */
     PetscCall(Forget(s));
     PetscCall(MatSetOption(s->A, MAT_USE_INODES, PETSC_FALSE));
     if (facts.square) PetscCall(DoSOR(s, d));
@@ -153,8 +154,8 @@ static PetscErrorCode DoOption(Side *s, Draw *d)
 }
 
 /*
-  Preconditioners. sub: what solves the blocks; those that sweep get PETSc's matrix as ForSweeps() has it. PCLU is not among them: it
-  is PETSc's, and 3.18 reads what was not set in some matrices with inodes
+  Preconditioners. sub: what solves the blocks; those that sweep get PETSc's matrix as ForSweeps() has it. PCLU is not among them:
+  it is PETSc's, and 3.18 reads what was not set in some matrices with inodes
 */
 static const struct {
   const char *type, *sub;
@@ -252,7 +253,8 @@ static PetscErrorCode Fits(const Slot *slot, PetscBool *fits)
   PetscFunctionReturn(0);
 }
 
-/* Whether a parallel matrix and its diagonal block, which has the inverses, have the same block size: else PCPBJACOBI reads beyond them */
+/* Whether a parallel matrix and its diagonal block, which has the inverses, have the same block size: else PCPBJACOBI reads
+   beyond them */
 static PetscErrorCode BlocksAgree(Mat A, PetscBool *agree)
 {
   Mat         block;

@@ -248,8 +248,9 @@ static PetscErrorCode Forget(Side *s)
 }
 
 /*
-  After the pattern may have changed. PETSc's preconditioners know a pattern by the matrix's nonzero state, which may be one that was
-  before where the matrix got another one's inside, or where a block of a parallel matrix was made anew. Those that are kept go then
+  After the pattern may have changed. PETSc's preconditioners know a pattern by the matrix's nonzero state, which may be one that
+  was before where the matrix got another one's inside, or where a block of a parallel matrix was made anew. Those that are kept
+  go then
 */
 static PetscErrorCode NewPattern(Side *s)
 {

@@ -1,5 +1,6 @@
 /*
-  mat_sor_matrices.h - for mat_sor: matrices of a fixed sequence of numbers, with PETSc's inodes of one or several sizes, or without
+  mat_sor_matrices.h - for mat_sor: matrices of a fixed sequence of numbers, with PETSc's inodes of one or several sizes, or
+  without
 */
 #pragma once
 #include <petscmat.h>

@@ -10,7 +10,8 @@ static Vec       x, y, z;
 static PetscInt  failures;
 static PetscBool parallel, transposed;
 
-/* An n x n matrix by finite differences with wraparound: 3 diagonals, and 2 more if wide: new entries in both blocks of each process */
+/* An n x n matrix by finite differences with wraparound: 3 diagonals, and 2 more if wide: new entries in both blocks of each
+   process */
 static PetscErrorCode Fill(Mat M, PetscBool wide, PetscScalar scale)
 {
   PetscInt start, end, n;

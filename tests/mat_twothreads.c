@@ -2,7 +2,7 @@ static const char help[] = "Two threads of a program multiply by one matrix at o
                            "an error that says what to do; "
                            "with a matrix for each thread all are right.\n\n-type T\n\n";
 
-#include <petsc/private/matimpl.h> /* the function alone: MatMult() takes times and counts objects, which PETSc does for one thread */
+#include <petsc/private/matimpl.h> /* the function alone: MatMult() takes times and counts objects, for one thread */
 #include <pthread.h>
 
 #define ROWS     30000

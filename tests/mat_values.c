@@ -97,7 +97,8 @@ static PetscErrorCode Check(Mat M[2], const char what[], PetscLogDouble *bytes)
   PetscFunctionReturn(0);
 }
 
-/* few: the bytes of a storage with few values; any others are 7 bytes more for nearly each entry: an off-diagonal block has few anyway */
+/* few: the bytes of a storage with few values; any others are 7 bytes more for nearly each entry: an off-diagonal block has few
+   anyway */
 static PetscErrorCode Expect(Mat M[2], const char what[], PetscBool few, PetscLogDouble *least)
 {
   PetscLogDouble bytes;

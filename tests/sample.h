@@ -5,8 +5,8 @@
 #include <petscsys.h>
 
 /*
-  -sample N: of the many things that a test tries, every N-th only, as in "make test"; without it all, as in "make test-all". With -type T
-  the length of the type's name says where it begins: types together try more of them
+  -sample N: of the many things that a test tries, every N-th only, as in "make test"; without it all, as in "make test-all". With
+  -type T the length of the type's name says where it begins: types together try more of them
 */
 static inline PetscInt SpmvTestSample(void)
 {

@@ -168,7 +168,8 @@ static inline PetscErrorCode SpmvTestVector(PetscInt n, PetscScalar x[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y <- beta y + op(A) x by one instruction set; transposed products have NaN to write to, up to where an inaccessible page begins */
+/* y <- beta y + op(A) x by one instruction set; transposed products have NaN to write to, up to where an inaccessible page
+   begins */
 static inline PetscErrorCode SpmvTestApply(const SpmvKernels *kernels, PetscBool transpose, const void *storage,
                                            const PetscScalar x[], PetscScalar y[], PetscBool beta)
 {

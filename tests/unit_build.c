@@ -65,7 +65,8 @@ static PetscErrorCode TestPlans(const SpmvCSR *csr, PlanTest *test)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of `length` entries or so, `apart` columns apart, each two rows with the same columns; but one row is empty, and one has `longest` entries */
+/* Rows of `length` entries or so, `apart` columns apart, each two rows with the same columns; but one row is empty, and one has
+   `longest` entries */
 static PetscErrorCode Create(PetscInt m, PetscInt n, PetscInt length, PetscInt apart, PetscInt longest, SpmvTestCSR *t)
 {
   PetscInt nz = 0;
@@ -106,7 +107,8 @@ static PetscErrorCode CopyIndices(PetscInt n, const PetscInt from[], SpmvGuarded
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sizes of a storage and what is printed of it, when the arrays that it was built from are gone: a view or MatGetInfo() may come after the matrix has grown */
+/* The sizes of a storage and what is printed of it, when the arrays that it was built from are gone: a view or MatGetInfo() may
+   come after the matrix has grown */
 static PetscErrorCode TestGone(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *plan)
 {
   const SpmvSide *side  = SpmvFormatSide(f, plan->backend);
@@ -223,7 +225,8 @@ static PetscErrorCode WorkTune(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Refuses each request for memory in turn, until the work is done: what was given is freed, or is freed with the storage, and nobody is told that all is well */
+/* Refuses each request for memory in turn, until the work is done: what was given is freed, or is freed with the storage, and
+   nobody is told that all is well */
 static PetscErrorCode RunOutOfMemory(Work *work, WorkFn *run)
 {
   const PetscInt before = Live;
@@ -295,8 +298,9 @@ static PetscErrorCode TestTuner(const SpmvCSR *csr)
 #define WIDE ((PetscInt)16843010) /* columns: times 255 they are 2^32 + 254 */
 
 /*
-  Tasks of a transposed product have vectors that are together as long as 32 bits count, and 254 more. A build does not ask for them; the first transposed
-  product does, and where there is no room for them, says so and leaves all as it was. Formats that get along with less, since most columns are empty, make it
+  Tasks of a transposed product have vectors that are together as long as 32 bits count, and 254 more. A build does not ask for
+  them; the first transposed product does, and where there is no room for them, says so and leaves all as it was. Formats that get
+  along with less, since most columns are empty, make it
 */
 static PetscErrorCode TestWide(const SpmvFormat *f, PetscInt *refused)
 {

@@ -103,7 +103,8 @@ static PetscErrorCode TestFit(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Small matrices are measured: rates that can be written and read back. What they are depends on the clock, and is not looked at */
+/* Small matrices are measured: rates that can be written and read back. What they are depends on the clock, and is not looked
+   at */
 static PetscErrorCode TestMeasure(void)
 {
   char           folder[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN], why[256];

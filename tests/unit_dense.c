@@ -55,7 +55,8 @@ static PetscErrorCode TestSides(const SpmvDenseKernels *kernels, const char isa[
 #define ROWS  30000
 #define TWINS 5
 
-/* Entry k of row r: a band; a band that runs backwards; one that jumps; one that widens at the end, so that windows no longer do; wide everywhere; TWINS: see Leader() */
+/* Entry k of row r: a band; a band that runs backwards; one that jumps; one that widens at the end, so that windows no longer do;
+   wide everywhere; TWINS: see Leader() */
 static PetscInt Column(int kind, PetscInt r, PetscInt k)
 {
   const PetscInt band = (r + k * k * 17 - 300 + ROWS) % ROWS, near = PetscMax(0, PetscMin(ROWS - 1, r + k * k * 17 - 300));
@@ -95,7 +96,8 @@ static PetscErrorCode Create(int kind, SpmvTestCSR *t)
   PetscFunctionReturn(0);
 }
 
-/* C = A B by windows, what they leave by B side by side; each entry against its sum. Whether windows served to the end is as expected */
+/* C = A B by windows, what they leave by B side by side; each entry against its sum. Whether windows served to the end is as
+   expected */
 static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, PetscInt ntasks, PetscInt count, PetscInt capacity,
                                   PetscBool expected)
 {
@@ -141,7 +143,8 @@ static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, P
 #define GRID   1009 /* rows */
 #define BESIDE 3    /* entries before and after each column of B and C, which are not to be touched */
 
-/* Row r of a grid with lines of `line` points: `most` entries or so, fewer at either end of a line, none in some lines, and other columns in row 500 */
+/* Row r of a grid with lines of `line` points: `most` entries or so, fewer at either end of a line, none in some lines, and other
+   columns in row 500 */
 static PetscErrorCode CreateGrid(PetscInt line, PetscInt most, SpmvTestCSR *t)
 {
   PetscInt nz = 0;

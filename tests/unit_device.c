@@ -148,7 +148,8 @@ static const struct {
   {&SpmvFormat_tpspmv, "device_stage=yes tile=" STAGED},
 };
 
-/* Where there is room for it, a plan that has no room in what kernels declare makes the right products; elsewhere it is refused */
+/* Where there is room for it, a plan that has no room in what kernels declare makes the right products; elsewhere it is
+   refused */
 static PetscErrorCode TestPlans(SpmvDevice *d)
 {
   PetscInt    length[600];

@@ -7,7 +7,8 @@ static const char help[] =
 
 #define ROWS 150
 
-/* ---- an API that refuses its call number FailAt, and with Sticky all that follow, as CUDA does once a kernel has crashed ---- */
+/* ---- an API that refuses its call number FailAt, and with Sticky all that follow, as CUDA does once a kernel has crashed
+   ---- */
 
 static const SpmvDeviceApi *Real;
 static SpmvDeviceApi        Fake;

@@ -255,7 +255,8 @@ static PetscErrorCode TestMisses(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each format with kernels has an estimate, the same one each time, whose bytes are those that are built; more rows take longer */
+/* Each format with kernels has an estimate, the same one each time, whose bytes are those that are built; more rows take
+   longer */
 static PetscErrorCode TestEstimates(void)
 {
   SpmvTestCSR t[2];

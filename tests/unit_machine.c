@@ -228,7 +228,8 @@ static PetscErrorCode TestGet(const char folder[], PetscBool old)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a cache has not quite room for comes from it in part; a last cache is divided among processes, of which there is one here */
+/* What a cache has not quite room for comes from it in part; a last cache is divided among processes, of which there is one
+   here */
 static PetscErrorCode TestLevels(void)
 {
   static const struct {
@@ -309,7 +310,8 @@ static PetscErrorCode TestCrowd(void)
                PETSC_ERR_PLIB, "%s, %g: %g s, %g with slow memory", cached ? "cached" : "from memory", terms.crowd,
                SpmvSeconds(&machine, &terms), SpmvSeconds(&machine, &alone));
   }
-  /* Lines from memory take part of the bandwidth; from a cache behind a mesh, too, where the matrix comes from memory; no others do */
+  /* Lines from memory take part of the bandwidth; from a cache behind a mesh, too, where the matrix comes from memory; no others
+     do */
   for (int kind = 0; kind < 4 * (SPMV_LEVELS - 1); kind++) {
     const int            from = kind / 4 + 1, mesh = kind & 1, streamed = kind >> 1 & 1;
     const PetscLogDouble lines[SPMV_LEVELS] = {0, 1, from > 1, from > 2}, level = SPMV_LEVELS - 2 + streamed;

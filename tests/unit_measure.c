@@ -125,7 +125,8 @@ static PetscErrorCode TestNoisy(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The plan that wisdom has for a pattern is that of the values at hand: what differs by rounding was equal when it was measured */
+/* The plan that wisdom has for a pattern is that of the values at hand: what differs by rounding was equal when it was
+   measured */
 static PetscErrorCode TestWisdomOfOtherValues(void)
 {
   enum { N = 60 };

@@ -63,8 +63,8 @@ static PetscInt Nowhere(PetscInt row, PetscInt n)
 }
 
 /*
-  Rows of 8 to 8 + lengths - 1 entries from the diagonal on, the lengths in turn: by length, rows that follow each other are so many
-  rows apart, and their lines of x are gone before the next length takes them again, unless few rows are ordered together
+  Rows of 8 to 8 + lengths - 1 entries from the diagonal on, the lengths in turn: by length, rows that follow each other are so
+  many rows apart, and their lines of x are gone before the next length takes them again, unless few rows are ordered together
 */
 static PetscErrorCode CheckMore(const char name[], PetscInt n, PetscInt lengths, PetscInt window, PetscReal low, PetscReal high)
 {

@@ -91,7 +91,8 @@ static PetscErrorCode Opens(const char file[], const char words[])
   PetscFunctionReturn(0);
 }
 
-/* A file is written beside and renamed, through no link that waits there; links are not read through, nor is a file of another user */
+/* A file is written beside and renamed, through no link that waits there; links are not read through, nor is a file of another
+   user */
 static PetscErrorCode TestReplace(void)
 {
   char  folder[] = "/tmp/petscspmv-trust-XXXXXX", file[PETSC_MAX_PATH_LEN], beside[PETSC_MAX_PATH_LEN], link[PETSC_MAX_PATH_LEN];

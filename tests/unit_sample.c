@@ -75,7 +75,8 @@ static PetscErrorCode LongRows(PetscInt m, PetscInt head, PetscInt length, Petsc
   PetscFunctionReturn(0);
 }
 
-/* Few rows with nearly half of the entries and no blocks, before many with blocks of 1 x 2: a window at the beginning does not stand for the others */
+/* Few rows with nearly half of the entries and no blocks, before many with blocks of 1 x 2: a window at the beginning does not
+   stand for the others */
 static PetscErrorCode TestUneven(void)
 {
   const PetscInt number = 0;

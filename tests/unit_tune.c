@@ -128,7 +128,8 @@ static PetscErrorCode TestLeft(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the second cache a candidate that others are faster than is looked at where nodes have as many unknowns as fill its vectors */
+/* In the second cache a candidate that others are faster than is looked at where nodes have as many unknowns as fill its
+   vectors */
 static PetscErrorCode TestNodes(void)
 {
   const PetscInt unknowns[][2] = {{1, 1}, {3, 3}, {4, 4}, {8, 8}, {4, 1}};
@@ -274,7 +275,8 @@ static PetscErrorCode TestThreads(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two threads, each with its half of what is read in a second cache that has no room for all, are more than twice as fast as one */
+/* Two threads, each with its half of what is read in a second cache that has no room for all, are more than twice as fast as
+   one */
 static PetscErrorCode TestCaches(void)
 {
   const SpmvMachine was     = *SpmvMachineGet();
@@ -304,7 +306,8 @@ static PetscErrorCode TestCaches(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix most of whose rows are empty is AIJ's without a look at it; not for a type that does not choose, nor with more entries */
+/* A matrix most of whose rows are empty is AIJ's without a look at it; not for a type that does not choose, nor with more
+   entries */
 static PetscErrorCode TestMostlyEmpty(void)
 {
   SpmvTestCSR t;

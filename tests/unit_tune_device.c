@@ -145,7 +145,8 @@ static PetscErrorCode TestChoice(SpmvRequest *q, SpmvChoice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Between a size that is the host's and one that is the device's there is one that the device has only while vectors stay there */
+/* Between a size that is the host's and one that is the device's there is one that the device has only while vectors stay
+   there */
 static PetscErrorCode TestMoves(SpmvRequest *q, SpmvChoice *choice)
 {
   const SpmvTarget target = Target(H100, NULL);

@@ -10,7 +10,8 @@
 #define P2_CUBE   230 /* entries of the rows of a cube inside: 65 of its corner, 27 or 19 of each of seven midpoints */
 #define P2_PLACES 125 /* 5 x 5 x 5 places, with the node in the middle */
 
-/* The ten nodes of tetrahedron t of a cube: corners on a path along the axes in one of six orders, midpoints. Places are doubled */
+/* The ten nodes of tetrahedron t of a cube: corners on a path along the axes in one of six orders, midpoints. Places are
+   doubled */
 static void TetrahedronNodes(int t, PetscInt node[10][3])
 {
   static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

@@ -83,8 +83,8 @@ static PetscErrorCode BenchTypeAddExact(const BenchMatrix *M, const char type[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The types to measure: PETSc's own, or aij alone or none of these, then those asked for. A size of block is measured unless more than
-   half would be fill */
+/* The types to measure: PETSc's own, or aij alone or none of these, then those asked for. A size of block is measured unless more
+   than half would be fill */
 PetscErrorCode BenchTypesCreate(const BenchMatrix *M, const BenchRun *run, PetscInt nasked, char *asked[], PetscInt *count,
                                 BenchType *types[])
 {

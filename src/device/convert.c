@@ -1,9 +1,10 @@
 /*
-  convert.c - what formats have in common whose storage a device makes itself, from CSR's arrays: the knob, who makes it where that is
-  open, what is sent for it, and the kernels of rows that lie side by side in strips (convert.cl)
+  convert.c - what formats have in common whose storage a device makes itself, from CSR's arrays: the knob, who makes it where
+  that is open, what is sent for it, and the kernels of rows that lie side by side in strips (convert.cl)
 
-  Of rows in strips the host makes what has an element a row or a strip. Columns and values, which are nearly all bytes of a storage,
-  it neither makes nor sends: on an H200 a host took ten times as long for 16 million entries as to send them as they are.
+  Of rows in strips the host makes what has an element a row or a strip. Columns and values, which are nearly all bytes of a
+  storage, it neither makes nor sends: on an H200 a host took ten times as long for 16 million entries as to send them as they
+  are.
 */
 #include "../spmvdevice.h"
 

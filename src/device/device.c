@@ -163,8 +163,8 @@ PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int
 /*
   SpmvDeviceFailed - a function of a device's API gave an error
 
-  If memory ran out and nomem is not NULL, that is set. Else the device has failed, and is not used any more: that is an error, or,
-  while the device is tolerant, nomem is set, unless it is NULL
+  If memory ran out and nomem is not NULL, that is set. Else the device has failed, and is not used any more: that is an error,
+  or, while the device is tolerant, nomem is set, unless it is NULL
 */
 PetscErrorCode SpmvDeviceFailed(SpmvDevice *d, const char what[], int code, PetscBool *nomem)
 {
@@ -234,8 +234,8 @@ PetscErrorCode SpmvDeviceFree(SpmvDevice *d, size_t bytes, void **buffer)
 }
 
 /*
-  Copies, and counts, between a buffer and an array of the host; SpmvDeviceWrite() and SpmvDeviceRead() are the two directions. The
-  array may be written to at the return; while PETSc logs, the copy has ended, so that the event has its time
+  Copies, and counts, between a buffer and an array of the host; SpmvDeviceWrite() and SpmvDeviceRead() are the two directions.
+  The array may be written to at the return; while PETSc logs, the copy has ended, so that the event has its time
 */
 PetscErrorCode SpmvDeviceCopy(SpmvDevice *d, SpmvDirection direction, void *to, const void *from, size_t bytes, PetscBool *nomem)
 {
@@ -365,8 +365,8 @@ static PetscErrorCode GoneClose(void **device)
 }
 
 /*
-  In the child of a fork(): what the device has is the parent's, and a call of its API may wait for ever for threads that the parent
-  alone has. So the device has failed, and its API is one that refuses each call
+  In the child of a fork(): what the device has is the parent's, and a call of its API may wait for ever for threads that the
+  parent alone has. So the device has failed, and its API is one that refuses each call
 */
 void SpmvDeviceForked(void)
 {

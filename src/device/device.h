@@ -98,8 +98,9 @@ typedef struct {
 
   /*
     Page-locked memory of the host, from which the hardware copies by itself: *memory is what unpin() takes. begin() is copy() of
-    some bytes of a buffer from or to such an array, but only begins; wait() waits for the last one of a slot. `early`: nothing can
-    run out once a copy to the device has begun, so that nobody need wait for it before kernels are launched. pin NULL: no such memory
+    some bytes of a buffer from or to such an array, but only begins; wait() waits for the last one of a slot. `early`: nothing
+    can run out once a copy to the device has begun, so that nobody need wait for it before kernels are launched. pin NULL: no
+    such memory
   */
   PetscBool early;
   int (*pin)(void *device, size_t bytes, void **memory, void **array);

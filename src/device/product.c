@@ -228,9 +228,9 @@ PetscBool SpmvOnDeviceIsJoint(const SpmvOnDevice *on)
 }
 
 /*
-  For measuring: n products more, y <- A x, in the places of vectors of the host, with what the last one left there or, in the place of
-  an x that there was not yet, ones; returns when they have ended. nomem: the device ran out of memory or, while it is tolerant,
-  failed
+  For measuring: n products more, y <- A x, in the places of vectors of the host, with what the last one left there or, in the
+  place of an x that there was not yet, ones; returns when they have ended. nomem: the device ran out of memory or, while it is
+  tolerant, failed
 */
 PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n, PetscBool *nomem)
 {

@@ -186,8 +186,8 @@ static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char
 }
 
 /*
-  The program of kernels without preludes, under -D options without those that every kernel gets; not the caller's to release. NULL
-  if the device fails and is tolerant
+  The program of kernels without preludes, under -D options without those that every kernel gets; not the caller's to release.
+  NULL if the device fails and is tolerant
 */
 PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char options[], void **program)
 {

@@ -23,8 +23,8 @@ const char *SpmvIsaName(PetscInt isa)
   #define SPMV_FAST_GATHER  (__builtin_cpu_is("intel") && IsaHasHalf())
 
 /*
-  AVX512-FP16, by its bit: compilers before GCC 12 and Clang 14 do not know the name. The processor is asked once: in a virtual machine
-  each time takes 20 microseconds or more
+  AVX512-FP16, by its bit: compilers before GCC 12 and Clang 14 do not know the name. The processor is asked once: in a virtual
+  machine each time takes 20 microseconds or more
 */
 static int IsaHasHalf(void)
 {

@@ -3,10 +3,10 @@
 
   The built-in numbers are those of one core of Zen 4, with a part of 32 MiB of last cache; of one of Zen 5, whose vectors of 512
   bits are whole; and of one of Emerald and one of Granite Rapids, whose last caches are behind a mesh; all with AVX-512. They are
-  what src/tune/calibrate.c found, from products of generated matrices only. But `byte` and `blocked` of Zen 5 are between that and
-  what products of finite element matrices tell, `byte` of Granite Rapids' first caches between that and what reading alone takes;
-  `pieces` of Zen is what it was among other rates; `pieces`, and `gathered` by one instruction (isas.h), of Emerald Rapids what they
-  are on Granite Rapids, at another clock. What is like none is taken for Zen 4.
+  what src/tune/calibrate.c found, from products of generated matrices only. But `byte` and `blocked` of Zen 5 are between that
+  and what products of finite element matrices tell, `byte` of Granite Rapids' first caches between that and what reading alone
+  takes; `pieces` of Zen is what it was among other rates; `pieces`, and `gathered` by one instruction (isas.h), of Emerald Rapids
+  what they are on Granite Rapids, at another clock. What is like none is taken for Zen 4.
 
   The user's file, which -mat_spmv_tune_calibrate and `make calibrate` write, is a line with its version and a line for each field
   that differs, such as "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
@@ -163,8 +163,8 @@ PetscInt SpmvMachineProcessors(void)
 
   The more processors, the less each has of the memory's bandwidth where all of them read: of what one alone has, 0.75 to 1 where
   there are two (Zen 4), half where there are 16 (Emerald Rapids), both virtual machines; a tenth where there are 96 (Genoa), as
-  STREAM is reported. Bytes that are thought too dear cost as much as those that are thought too cheap: between these is 1 over the
-  cube root, 0.4 for 16 and 0.22 for 96
+  STREAM is reported. Bytes that are thought too dear cost as much as those that are thought too cheap: between these is 1 over
+  the cube root, 0.4 for 16 and 0.22 for 96
 */
 void SpmvMachineAssumed(SpmvMachine *machine)
 {
@@ -186,7 +186,8 @@ void SpmvMachineAssumed(SpmvMachine *machine)
                   (int)SpmvMachineProcessors(), Machines[MachineLike((SpmvIsa)isa, &caches, &mesh)].name);
 }
 
-/* petscspmv/machine in the user's configuration folder, scalars other than double with a file of their own; "" if there is none */
+/* petscspmv/machine in the user's configuration folder, scalars other than double with a file of their own; "" if there is
+   none */
 void SpmvMachineFile(char file[], size_t size)
 {
   const char *name = PetscDefined(USE_COMPLEX) ? "machine-complex" : PetscDefined(USE_REAL_DOUBLE) ? "machine" : "machine-single";

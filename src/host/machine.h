@@ -1,9 +1,9 @@
 /*
   machine.h - what is known of the machine: its caches, what they hold of a matrix, how fast a core is
 
-  Formats, the glue and the tuner read it; SpmvMachineGet() fills it once. Without the user's file `cache`, `last` and `streams` are
-  what the system tells, and the rest is of the processor that is most like it (machine.c). Plans depend on it, and on `learnt` how a
-  transposed product of csradaptive rounds.
+  Formats, the glue and the tuner read it; SpmvMachineGet() fills it once. Without the user's file `cache`, `last` and `streams`
+  are what the system tells, and the rest is of the processor that is most like it (machine.c). Plans depend on it, and on
+  `learnt` how a transposed product of csradaptive rounds.
 */
 #pragma once
 #include "../spmvimpl.h"

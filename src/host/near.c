@@ -80,7 +80,8 @@ void SpmvNearOrder(const SpmvCSR *csr, PetscInt first, PetscInt end, PetscInt wi
   }
 }
 
-/* Whether an order of a matrix's rows can matter, and be told from them: x does not fit the first cache, and there are some rows */
+/* Whether an order of a matrix's rows can matter, and be told from them: x does not fit the first cache, and there are some
+   rows */
 static PetscBool NearMatters(const SpmvCSR *csr)
 {
   const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
@@ -89,10 +90,11 @@ static PetscBool NearMatters(const SpmvCSR *csr)
 }
 
 /*
-  SpmvNearMore - how many more entries of x the first cache lacks where rows are taken by length, SPMV_NEAR_LANES side by side, than
-  where they are taken as they come
+  SpmvNearMore - how many more entries of x the first cache lacks where rows are taken by length, SPMV_NEAR_LANES side by side,
+  than where they are taken as they come
 
-  window: rows that are ordered together. Told from some rows of both, but of the order from its middle; 0 where it does not matter
+  window: rows that are ordered together. Told from some rows of both, but of the order from its middle; 0 where it does not
+  matter
 */
 PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble *more)
 {

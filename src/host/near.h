@@ -2,8 +2,8 @@
   near.h - entries of x that a cache does not have, in the order in which a format takes rows
 
   Rows that follow each other in a matrix mostly have columns in common. A format that takes them in another order, by length say,
-  finds their lines of x in the second cache. And the lines of x that no row before had come from memory: in that order the hardware
-  does not see that they follow each other, so that the format prefetches them.
+  finds their lines of x in the second cache. And the lines of x that no row before had come from memory: in that order the
+  hardware does not see that they follow each other, so that the format prefetches them.
 */
 #pragma once
 #include "../spmvimpl.h"

@@ -142,9 +142,9 @@ static void OrderSort(PetscInt n, const int32_t column[], uint64_t sorted[], uin
 }
 
 /*
-  The same of a short row: the place of an entry is how many have a lesser column, which takes no branches on what nothing foresees.
-  Vectors are those of any machine: of longer ones, the compiler makes numbers one by one. column[] has room for a multiple of
-  ORDER_AT_ONCE
+  The same of a short row: the place of an entry is how many have a lesser column, which takes no branches on what nothing
+  foresees. Vectors are those of any machine: of longer ones, the compiler makes numbers one by one. column[] has room for a
+  multiple of ORDER_AT_ONCE
 */
 static void OrderRank(PetscInt n, const int32_t column[], uint16_t from[])
 {

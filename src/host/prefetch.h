@@ -6,9 +6,9 @@
 
 /*
   Prefetches bytes into the second cache: the first has too few lines under way to wait for memory in. pmf's builds of matrices of
-  30 M entries take 0.78 to 1.02 times as long as with the first one (6 matrices, Zen 4). It pays for arrays that no cache holds from
-  one product to the next, SpmvMachine.cached entries or more, and costs for smaller ones. Always inline: compilers drop a call of
-  what has no effect
+  30 M entries take 0.78 to 1.02 times as long as with the first one (6 matrices, Zen 4). It pays for arrays that no cache holds
+  from one product to the next, SpmvMachine.cached entries or more, and costs for smaller ones. Always inline: compilers drop a
+  call of what has no effect
 */
 static inline __attribute__((always_inline)) void SpmvPrefetch(const void *first, size_t bytes)
 {
@@ -16,8 +16,8 @@ static inline __attribute__((always_inline)) void SpmvPrefetch(const void *first
 }
 
 /*
-  Whether it pays for the rows that a build reads. Those taken in another order than they are stored in are more streams than hardware
-  foresees; but what a cache of the core's own has is there at once, and to ask for it takes time
+  Whether it pays for the rows that a build reads. Those taken in another order than they are stored in are more streams than
+  hardware foresees; but what a cache of the core's own has is there at once, and to ask for it takes time
 */
 static inline PetscBool SpmvPrefetchPays(const SpmvCSR *csr)
 {

@@ -1,6 +1,6 @@
 /*
-  shape.c - blocks that a matrix consists of, whatever block size was declared: found where rows have the same columns, as those of
-  a node's or an element's unknowns have
+  shape.c - blocks that a matrix consists of, whatever block size was declared: found where rows have the same columns, as those
+  of a node's or an element's unknowns have
 */
 #include "shape.h"
 

@@ -128,8 +128,8 @@ SpmvCoding SpmvValuesLook(const SpmvCSR *csr, SpmvValuesWanted wanted)
   if (wanted == SPMV_VALUES_PLAIN || !n || !csr->a) return SPMV_CODING_PLAIN;
   if (coded && csr->coding) return (SpmvCoding)csr->coding;
   for (size_t k = 0; k < looks && (coded || isfloat); k++) {
-    /* one of each part, not always at the same distance: a stencil's would all be on one diagonal. The last one, as the first, may
-       be of a boundary, where values differ */
+    /* one of each part, not always at the same distance: a stencil's would all be on one diagonal. The last one, as the first,
+       may be of a boundary, where values differ */
     const size_t       first = n / looks * k, place = k + 1 == looks ? n - 1 : first + k * 40503 % (n / looks);
     const PetscScalar *v    = &csr->a[place];
     const int          code = coded ? ValuesCode(&t, v) : -1;
@@ -181,10 +181,10 @@ void SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan 
   *n = given * copies;
 }
 
-/* Cycles of Zen 4 to decode a vector of eight: by a permutation, by loads from a table, besides those, by a conversion; the latter
-   as many as the second cache takes for the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre). One value
-   is in a register: what a load of it takes of those of x is saved (0.9 cycles in the median of 18 matrices by pmf, 2.9 of 24 by
-   tpspmv, Zen 5) */
+/* Cycles of Zen 4 to decode a vector of eight: by a permutation, by loads from a table, besides those, by a conversion; the
+   latter as many as the second cache takes for the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre).
+   One value is in a register: what a load of it takes of those of x is saved (0.9 cycles in the median of 18 matrices by pmf, 2.9
+   of 24 by tpspmv, Zen 5) */
 #define VALUES_CYCLES_ONE   1.5
 #define VALUES_CYCLES_FEW   1.
 #define VALUES_CYCLES_MANY  2.

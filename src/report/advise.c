@@ -262,8 +262,8 @@ static PetscErrorCode NotServed(const SpmvReport *run, char line[], size_t size)
 }
 
 /*
-  Whether what serves products may become floats, by its plan. Larger blocks have none: scalars as floats in the place of blocks of
-  6 x 6 have 0.7 of the speed (coarse levels of ex56). Half of a matrix reads no more than all of it as floats
+  Whether what serves products may become floats, by its plan. Larger blocks have none: scalars as floats in the place of blocks
+  of 6 x 6 have 0.7 of the speed (coarse levels of ex56). Half of a matrix reads no more than all of it as floats
 */
 static PetscBool MayBeFloats(const SpmvUse *u)
 {
@@ -271,7 +271,8 @@ static PetscBool MayBeFloats(const SpmvUse *u)
   return (PetscBool)(strstr(u->by, "values=") || (u->chosen && !strstr(u->by, "pairs=")));
 }
 
-/* Sweeps, solves, or products with coarse levels by our kernels take much and read double precision from beyond the second cache */
+/* Sweeps, solves, or products with coarse levels by our kernels take much and read double precision from beyond the second
+   cache */
 static PetscErrorCode Single(const SpmvReport *run, SpmvWorkKind work, char line[], size_t size)
 {
   PetscLogDouble seconds = 0;
@@ -388,7 +389,8 @@ static AdviseRule *const Rules[] = {Shares,       Saved,      NoneOurs,  Little,
                                     Waited,       NeverBuilt, Lost,      OtherFormat, NotServed, SingleSweeps, SingleSolves,
                                     SingleLevels, Blocks,     Symmetric, Threads,     Measure};
 
-/* SpmvAdvice - line k = 0, 1, ... of what is said of a run, empty if rule number k has nothing to say; more: it was not the last */
+/* SpmvAdvice - line k = 0, 1, ... of what is said of a run, empty if rule number k has nothing to say; more: it was not the
+   last */
 PetscErrorCode SpmvAdvice(const SpmvReport *run, PetscInt k, char line[], size_t size, PetscBool *more)
 {
   PetscFunctionBegin;

@@ -19,7 +19,8 @@
 
 #define REMEDY "build it again with PETSC_DIR and PETSC_ARCH set to this PETSc"
 
-/* An MPI, and what shows at run time that a PETSc has it: MPIUNI is in libpetsc, Open MPI beside it. Any other has handles like MPICH */
+/* An MPI, and what shows at run time that a PETSc has it: MPIUNI is in libpetsc, Open MPI beside it. Any other has handles like
+   MPICH */
 static const struct {
   const char *name;
   PetscBool   ours;
@@ -28,7 +29,7 @@ static const struct {
 #if defined(OPEN_MPI)
             {"Open MPI", PETSC_TRUE, "ompi_mpi_comm_world"}
 #else
-             {"Open MPI", PETSC_FALSE, "ompi_mpi_comm_world"}
+            {"Open MPI", PETSC_FALSE, "ompi_mpi_comm_world"}
 #endif
 };
 

@@ -1,8 +1,8 @@
 /*
   paths.c - files that we keep for a user: where they are, the folders that they lie in, whose files count, how one is replaced
 
-  They may lie in a folder that others can write to, and what is in a kernel's file is run. So none counts that another user can have
-  written, and neither reading nor writing goes through a link, which another user can have put there.
+  They may lie in a folder that others can write to, and what is in a kernel's file is run. So none counts that another user can
+  have written, and neither reading nor writing goes through a link, which another user can have put there.
 */
 #include "paths.h"
 #include <errno.h>
@@ -83,7 +83,8 @@ FILE *SpmvReplaceBegin(const char file[], char beside[], size_t size)
   return f;
 }
 
-/* Closes the new file and, if all went well, gives it the other one's name: who reads finds the old one or the new one. 0, or errno */
+/* Closes the new file and, if all went well, gives it the other one's name: who reads finds the old one or the new one. 0, or
+   errno */
 int SpmvReplaceEnd(FILE *f, PetscBool good, const char beside[], const char file[])
 {
   int reason;
@@ -97,8 +98,8 @@ int SpmvReplaceEnd(FILE *f, PetscBool good, const char beside[], const char file
 }
 
 /*
-  Holds the folder that a file lies in, which others that call this wait for, some seconds at most; SpmvFolderRelease() lets it go.
-  -1: it is held for longer, or cannot be
+  Holds the folder that a file lies in, which others that call this wait for, some seconds at most; SpmvFolderRelease() lets it
+  go. -1: it is held for longer, or cannot be
 */
 int SpmvFolderHold(const char file[], double seconds)
 {

@@ -232,10 +232,10 @@ static void RunParallel(void *context)
 /*
   SpmvCalibrate - measures this machine, which takes about 25 seconds
 
-  part: by which sizes of matrices are divided; 1 but in tests. matrix: those that rates are fitted to, SpmvCalibrateMatrix() but for
-  reports on what a fit to some tells of others. machine: on entry what is assumed, which SpmvMachineGet() tells
-  from then on but for the size of the last cache. error: on return how far the estimate is from what was measured, the mean of
-  |log(predicted / measured)|. Nothing else should run meanwhile
+  part: by which sizes of matrices are divided; 1 but in tests. matrix: those that rates are fitted to, SpmvCalibrateMatrix() but
+  for reports on what a fit to some tells of others. machine: on entry what is assumed, which SpmvMachineGet() tells from then on
+  but for the size of the last cache. error: on return how far the estimate is from what was measured, the mean of |log(predicted
+  / measured)|. Nothing else should run meanwhile
 */
 PetscErrorCode SpmvCalibrate(PetscInt part, SpmvCalibrateMatrixFn *matrix, SpmvMachine *machine, PetscLogDouble *error)
 {
@@ -269,7 +269,8 @@ PetscBool SpmvCalibrateSave(const char file[], const SpmvMachine *machine)
   return (PetscBool)!SpmvReplaceEnd(f, PETSC_TRUE, path, file);
 }
 
-/* What the first process has, when it has it. The others sleep until then: waiting in a loop they would slow down what it measures */
+/* What the first process has, when it has it. The others sleep until then: waiting in a loop they would slow down what it
+   measures */
 static PetscErrorCode CalibrateTell(void *data, size_t bytes)
 {
 #if defined(PETSC_HAVE_MPI_NONBLOCKING_COLLECTIVES)
@@ -318,8 +319,8 @@ static PetscErrorCode CalibrateFirst(const char file[], SpmvMachine *machine)
 }
 
 /*
-  -mat_spmv_tune_calibrate: all processes take the first one's file. Where that is missing or of no use, the first process measures
-  its machine while the others wait, tells them, and writes the file
+  -mat_spmv_tune_calibrate: all processes take the first one's file. Where that is missing or of no use, the first process
+  measures its machine while the others wait, tells them, and writes the file
 */
 PetscErrorCode SpmvCalibrateInitialize(void)
 {

@@ -1,8 +1,8 @@
 /*
   calibrate_fit.c - the rates of a machine with which the estimate agrees best with what products took
 
-  They are those of least misfit of log(predicted / measured), in which few large misfits count less than many small ones (soft L1),
-  and which holds them near the assumed ones as far as products do not tell.
+  They are those of least misfit of log(predicted / measured), in which few large misfits count less than many small ones (soft
+  L1), and which holds them near the assumed ones as far as products do not tell.
 */
 #include "tune.h"
 #include <math.h>

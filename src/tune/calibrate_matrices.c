@@ -1,8 +1,8 @@
 /*
   calibrate_matrices.c - matrices that are made to measure the machine: stencils, with and without blocks, and random rows
 
-  They need not resemble anybody's: between them they must be bound by each of the rates (machine.h) on some machine, in the second
-  cache, in the last one and out of it. Which of them are left out hardly changes what is fitted (tried on Emerald Rapids).
+  They need not resemble anybody's: between them they must be bound by each of the rates (machine.h) on some machine, in the
+  second cache, in the last one and out of it. Which of them are left out hardly changes what is fitted (tried on Emerald Rapids).
 */
 #include "tune.h"
 #include "../sys/hash.h"

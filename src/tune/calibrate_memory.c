@@ -1,8 +1,8 @@
 /*
   calibrate_memory.c - what is read over and over: how much of the last cache a process has, and how many cores the memory serves
 
-  Rates are those of products (calibrate.c). Here nothing else is done than to read, since what is looked for is where that becomes
-  slower.
+  Rates are those of products (calibrate.c). Here nothing else is done than to read, since what is looked for is where that
+  becomes slower.
 */
 #include "tune.h"
 #include <petsctime.h>
@@ -73,8 +73,8 @@ PetscErrorCode SpmvCalibrateStreams(PetscInt part, SpmvMachine *machine)
 }
 
 /*
-  Seconds that a byte takes of so many that are read twice, the second time, after CALIBRATE_OTHERS times as many others; in the mean,
-  since what others leave of a cache changes. One word of each line: what takes longest is to have the line
+  Seconds that a byte takes of so many that are read twice, the second time, after CALIBRATE_OTHERS times as many others; in the
+  mean, since what others leave of a cache changes. One word of each line: what takes longest is to have the line
 */
 static PetscErrorCode MeasureLines(const uint64_t array[], PetscLogDouble bytes, PetscLogDouble *each)
 {
@@ -100,9 +100,9 @@ static PetscErrorCode MeasureLines(const uint64_t array[], PetscLogDouble bytes,
 /*
   How much of the last cache products of one process find there, which may be far less than the system tells, and is less where
   other things are read between two products, as a solver does: of 480 MiB on a virtual machine, whose cores have a third of it
-  near them, 145 MB that are read over and over come from it by half, but 60 MB among others, by products of finite element matrices
-  as well (Granite Rapids). From the size at which a byte takes as long as the mean of one from the cache and one from memory; as
-  assumed where these take the same time
+  near them, 145 MB that are read over and over come from it by half, but 60 MB among others, by products of finite element
+  matrices as well (Granite Rapids). From the size at which a byte takes as long as the mean of one from the cache and one from
+  memory; as assumed where these take the same time
 */
 PetscErrorCode SpmvCalibrateLast(PetscInt part, SpmvMachine *machine)
 {

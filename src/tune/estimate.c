@@ -6,9 +6,9 @@
 #include <math.h>
 
 /*
-  Of what is read over and over all is left in a core's own cache if it is less than ESTIMATE_HELD of that, and nothing if it is more
-  than ESTIMATE_PASSED: a cache does not quite replace what is oldest (0.5 to 6 MB that are read by a cache of 2 MiB, on small pages
-  and on huge ones, and 44 finite element matrices, Granite Rapids)
+  Of what is read over and over all is left in a core's own cache if it is less than ESTIMATE_HELD of that, and nothing if it is
+  more than ESTIMATE_PASSED: a cache does not quite replace what is oldest (0.5 to 6 MB that are read by a cache of 2 MiB, on
+  small pages and on huge ones, and 44 finite element matrices, Granite Rapids)
 */
 #define ESTIMATE_HELD   0.75
 #define ESTIMATE_PASSED 1.5
@@ -63,8 +63,8 @@ PetscLogDouble SpmvLineTime(PetscLogDouble bytes)
 }
 
 /*
-  By how much a product's bytes take longer than one stream's: from the last cache, and from memory. A core that asks for less than
-  others leave it does not feel them
+  By how much a product's bytes take longer than one stream's: from the last cache, and from memory. A core that asks for less
+  than others leave it does not feel them
 */
 static PetscLogDouble EstimateSlower(const SpmvWork *w, PetscLogDouble crowd, PetscLogDouble level)
 {
@@ -74,10 +74,10 @@ static PetscLogDouble EstimateSlower(const SpmvWork *w, PetscLogDouble crowd, Pe
 }
 
 /*
-  Nanoseconds that lines of vectors are waited for, of which so many are in no cache before each level; level: where the matrix comes
-  from. A line from memory takes a core's part of the bandwidth, too, as SpmvMachineCrowd() tells it. So does one from a last cache
-  behind a mesh where the matrix comes from memory, as both take turns: 3 to 9 ns a line, where it is 1.4 if the matrix is in that
-  cache, too (elasticity, P1 and P2 in space in random numbering, 30 million entries, five formats, Granite Rapids)
+  Nanoseconds that lines of vectors are waited for, of which so many are in no cache before each level; level: where the matrix
+  comes from. A line from memory takes a core's part of the bandwidth, too, as SpmvMachineCrowd() tells it. So does one from a
+  last cache behind a mesh where the matrix comes from memory, as both take turns: 3 to 9 ns a line, where it is 1.4 if the matrix
+  is in that cache, too (elasticity, P1 and P2 in space in random numbering, 30 million entries, five formats, Granite Rapids)
 */
 PetscLogDouble SpmvFarWait(const SpmvMachine *machine, PetscLogDouble crowd, PetscLogDouble level, const PetscLogDouble far[])
 {
@@ -115,10 +115,10 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 
 #define PASSES_NEAR 0.3 /* of lines from the second cache that are waited for */
 
-/* Seconds of a pass through each of two triangles with n rows, of such work. far: lines of x that are in no cache before each level,
-   of which those from the second cache come in time but for a part; slower: than with the best instruction set. Vectors that are read and written
-   are those of PCSOR: four in two passes. In a solver a product comes between, which reads its own storage of about as many bytes:
-   of 12 MB PETSc's sweeps then take twice as long as one after the other (Zen 4) */
+/* Seconds of a pass through each of two triangles with n rows, of such work. far: lines of x that are in no cache before each
+   level, of which those from the second cache come in time but for a part; slower: than with the best instruction set. Vectors
+   that are read and written are those of PCSOR: four in two passes. In a solver a product comes between, which reads its own
+   storage of about as many bytes: of 12 MB PETSc's sweeps then take twice as long as one after the other (Zen 4) */
 PetscLogDouble SpmvPassesSeconds(const SpmvWork *work, PetscInt n, const PetscLogDouble far[], PetscLogDouble slower)
 {
   SpmvTerms t = {.work = *work, .sharers = 1, .slower = slower, .crowd = SpmvMachineCrowd(1)};

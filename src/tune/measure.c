@@ -1,11 +1,9 @@
 /*
-  measure.c - builds options and runs them, the likeliest first
+  measure.c - which options are built and run, the likeliest first
 
-  A product is timed alone, and the least of a few counts, since noise only adds. What slows the machine down for longer than that
-  would count against whoever is measured meanwhile: an option and the best one so far take turns, as many products each, since
-  the least of more is less. What building takes is timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is
-  begun that would not end in time. On a device, where measure_device.c measures, compiling counts, too; programs that were
-  compiled before, for another plan, another matrix, or by an earlier run, are taken again.
+  What building takes is timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is begun that would not end in
+  time. On a device compiling counts, too; programs that were compiled before, for another plan, another matrix, or by an earlier
+  run, are taken again.
 */
 #include "tune.h"
 #include "../host/machine.h"
@@ -29,30 +27,22 @@ void SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds))
 }
 
 /*
-  Of the host and of a device, whose estimates are worse; the paper measures 28 options in the mean, of one format. On the host, of
-  238 finite element matrices the fastest of the formats measured has 0.998 of the speed of the fastest of all, at least 0.88: 1.9 in
-  the mean. With a factor of 1.15 that is 0.996 and 0.82 by 1.75, with 1.3 0.999 and 0.89 by 2.15 (Granite Rapids, in cache)
+  Of the host and of a device, whose estimates are worse; the paper measures 28 options in the mean, of one format. On the host,
+  of 238 finite element matrices the fastest of the formats measured has 0.998 of the speed of the fastest of all, at least 0.88:
+  1.9 in the mean. With a factor of 1.15 that is 0.996 and 0.82 by 1.75, with 1.3 0.999 and 0.89 by 2.15 (Granite Rapids, in
+  cache)
 */
 static const struct {
   PetscInt       options; /* that are measured besides AIJ's kernel, at most */
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
 } MeasureLimits[] = {[SPMV_BACKEND_HOST] = {3, 1.2}, [SPMV_BACKEND_DEVICE] = {192, 2}};
 
-#define MEASURE_NEAR    1.5  /* of the least: what is measured to take more on a device leads nowhere */
-#define MEASURE_TURN    2    /* timed products of an option, then as many of the best one so far */
-#define MEASURE_SETTLE  2e-5 /* seconds of products before them at least, ... */
-#define MEASURE_GAIN    0.97 /* ... and as long as one takes so much of the least time before it, ... */
-#define MEASURE_FIRST   8    /* ... but no more than so many; ... */
-#define MEASURE_UNTIMED 2    /* ... from memory there are so many */
-#define MEASURE_TURNS   2    /* at most; one is enough ... */
-#define MEASURE_LOST    1.1  /* ... where one takes so many times as long as the other, ... */
-#define MEASURE_APART   1.5  /* ... none where the best one so far took so many times as long before, ... */
-#define MEASURE_LONG    2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
-#define MEASURE_HELD    2    /* times more or less than a last cache is counted on for: it may be there or not */
-#define MEASURE_SAFE    2    /* AIJ's kernel is measured if its estimate is less than so many times the least */
+#define MEASURE_NEAR 1.5 /* of the least: what is measured to take more on a device leads nowhere */
+#define MEASURE_HELD 2   /* times more or less than a last cache is counted on for: it may be there or not */
+#define MEASURE_SAFE 2   /* AIJ's kernel is measured if its estimate is less than so many times the least */
 
-/* What the best option that was measured costs */
-static PetscLogDouble MeasureCost(const SpmvSearch *search)
+/* SpmvMeasureCost - what the best option that was measured costs */
+PetscLogDouble SpmvMeasureCost(const SpmvSearch *search)
 {
   PetscLogDouble least = PETSC_MAX_REAL;
 
@@ -73,132 +63,6 @@ static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
   return least;
 }
 
-/*
-  Lowers `least` to the least time of one of n products by a storage, or, without a kernel, by AIJ's. Those before them do not count:
-  caches that have what another option left there take 2 to 7 products until times are what they are in a solver (1.2 MB in the
-  second cache, 20 MB in the last one, Granite Rapids), and a processor is slow for some microseconds when other vectors begin
-*/
-static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscInt n,
-                                      PetscLogDouble *least)
-{
-  const SpmvCSR *csr     = search->sample.all;
-  PetscLogDouble settled = 0, before = PETSC_MAX_REAL;
-
-  PetscFunctionBegin;
-  for (PetscInt k = -MEASURE_FIRST; k < n; k++) {
-    PetscLogDouble start, end, time;
-
-    PetscCall(SpmvMeasureTime(&start));
-    if (apply) SpmvApply(apply, storage, csr->i[csr->m], search->x, search->y, PETSC_FALSE);
-    else PetscCall((*search->baseline)(search->context));
-    PetscCall(SpmvMeasureTime(&end));
-    search->choice->products++;
-    time = PetscMax(end - start, 1e-9);
-    if (k >= 0) *least = PetscMin(*least, time);
-    settled += time;
-    if (k < 0 && settled >= MEASURE_SETTLE && time > MEASURE_GAIN * before) k = -1;
-    before = PetscMin(before, time);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether a storage of this candidate and plan is kept */
-PetscBool SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *asked)
-{
-  return (PetscBool)(kept->own.storage && kept->number == number && !memcmp(&kept->asked, asked, sizeof(*asked)));
-}
-
-PetscErrorCode SpmvKeptDestroy(SpmvKept *kept)
-{
-  return SpmvOwnedDestroy(&kept->own);
-}
-
-/*
-  Keeps the storage of an option that was measured if none has cost less: at most one is there beside the one that is measured. What
-  borrows is built in no time
-*/
-static PetscErrorCode MeasureKeep(SpmvSearch *search, const SpmvOption *option, SpmvKept *made)
-{
-  PetscFunctionBegin;
-  if (!made->own.storage || made->own.side->borrows) PetscFunctionReturn(PETSC_SUCCESS);
-  if (MeasureCost(search) < SpmvOptionCost(search->request, option)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvKeptDestroy(&search->kept));
-  search->kept      = *made;
-  made->own.storage = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The kernel of a candidate's products; NULL: AIJ's */
-static PetscErrorCode MeasureKernel(const SpmvSearch *search, PetscInt number, SpmvApplyFn **apply)
-{
-  const SpmvKernels *kernels = NULL;
-
-  PetscFunctionBegin;
-  if (SpmvCandidate[number]->host->kernels) PetscCall(SpmvKernelsGet(SpmvCandidate[number], search->request->isa, &kernels));
-  *apply = kernels ? kernels->apply : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The best option of the host so far that can run: the one whose storage is kept, or AIJ's kernel; NULL: there is none */
-static const SpmvOption *MeasureBest(const SpmvSearch *search)
-{
-  const SpmvOption *best = NULL;
-
-  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    const PetscBool runs = (PetscBool)(o->number == SPMV_NUMBER_AIJ || SpmvKeptIs(&search->kept, o->number, &o->plan));
-
-    if (runs && o->measured > 0 && o->plan.backend == SPMV_BACKEND_HOST && (!best || o->measured < best->measured)) best = o;
-  }
-  return best;
-}
-
-/*
-  The time of a product by a storage, or by AIJ's kernel. If there is a best option so far, and this one is not much faster at once,
-  they run in turns, and the time is that one's, as it was measured before, times how much longer this one took now
-*/
-static PetscErrorCode MeasureTurns(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscLogDouble *measured)
-{
-  const SpmvOption *other = MeasureBest(search);
-  const void       *its   = search->kept.own.storage;
-  SpmvApplyFn      *by    = NULL;
-  PetscLogDouble    least = PETSC_MAX_REAL, beside = PETSC_MAX_REAL;
-
-  PetscFunctionBegin;
-  if (other) PetscCall(MeasureKernel(search, other->number, &by));
-  for (PetscInt turn = 0; turn < MEASURE_TURNS; turn++) {
-    PetscCall(MeasureProducts(search, apply, storage, MEASURE_TURN, &least));
-    if (other && !turn && other->measured > MEASURE_APART * least) other = NULL;
-    if (other) PetscCall(MeasureProducts(search, by, by ? its : NULL, MEASURE_TURN, &beside));
-    if (!other || least > MEASURE_LONG || least > MEASURE_LOST * beside || beside > MEASURE_LOST * least) break;
-  }
-  *measured = other ? other->measured * (least / beside) : least;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Builds an option of the host and runs it */
-static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
-{
-  PetscLogDouble start, end;
-  SpmvApplyFn   *apply = NULL;
-  SPMV_DESTROY_BY(SpmvKeptDestroy)
-  SpmvKept made = {.number   = option->number,
-                   .asked    = option->plan,
-                   .plan     = option->plan,
-                   .own.side = &SpmvCandidate[option->number]->host->side};
-
-  PetscFunctionBegin;
-  PetscCall(MeasureKernel(search, option->number, &apply));
-  if (apply) {
-    PetscCall(SpmvMeasureTime(&start));
-    PetscCall(SpmvBuild(made.own.side, search->sample.all, NULL, &made.plan, &made.own.storage));
-    PetscCall(SpmvMeasureTime(&end));
-    option->build = end - start;
-  }
-  PetscCall(MeasureTurns(search, apply, made.own.storage, &option->measured));
-  PetscCall(MeasureKeep(search, option, &made));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Builds an option and runs it, which corrects what is expected of the format's others */
 static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 {
@@ -208,7 +72,7 @@ static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 
   PetscFunctionBegin;
   if (backend == SPMV_BACKEND_DEVICE) PetscCall(SpmvMeasureDevice(search, option, &option->measured, &option->build));
-  else PetscCall(MeasureHost(search, option));
+  else PetscCall(SpmvMeasureHost(search, option));
   search->choice->measured++;
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
     if (o->number == option->number && o->plan.backend == backend && o->measured > 0 && o->measured < option->measured)
@@ -221,8 +85,8 @@ static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 }
 
 /*
-  What is expected of an option: its estimate times how far off the estimate of the format's best plan was; before the first one 0,
-  so that each format is measured once
+  What is expected of an option: its estimate times how far off the estimate of the format's best plan was; before the first one
+  0, so that each format is measured once
 */
 static PetscLogDouble MeasureExpected(const SpmvSearch *search, const SpmvOption *o)
 {
@@ -237,8 +101,8 @@ static PetscBool MeasureByModel(const SpmvRequest *q)
 
 /*
   The least that an option on the host may take by its estimate. How much of a last cache that is shared over a mesh others leave
-  differs from hour to hour: what is near that size may be there as a whole (quadratic elements of 9 million entries by `pmf`, 87 MB:
-  1.9 times as fast as estimated, Granite Rapids)
+  differs from hour to hour: what is near that size may be there as a whole (quadratic elements of 9 million entries by `pmf`, 87
+  MB: 1.9 times as fast as estimated, Granite Rapids)
 */
 static PetscLogDouble MeasureAtBest(const SpmvOption *o)
 {
@@ -250,9 +114,9 @@ static PetscLogDouble MeasureAtBest(const SpmvOption *o)
 }
 
 /*
-  True if an option is not likely to be worth measuring. Of a format of which nothing was measured: if another one's is estimated to
-  be much faster; not on a device, of which less is known. Of others: if it is expected to be slower than what was measured. AIJ's
-  kernel is what nothing may be slower than: it has to be estimated to cost much more than what was measured
+  True if an option is not likely to be worth measuring. Of a format of which nothing was measured: if another one's is estimated
+  to be much faster; not on a device, of which less is known. Of others: if it is expected to be slower than what was measured.
+  AIJ's kernel is what nothing may be slower than: it has to be estimated to cost much more than what was measured
 */
 static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, const PetscLogDouble predicted[2],
                               const PetscLogDouble measured[2])
@@ -260,7 +124,8 @@ static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, con
   const PetscInt       backend  = o->plan.backend;
   const PetscLogDouble expected = MeasureExpected(search, o);
 
-  if (o->number == SPMV_NUMBER_AIJ) return (PetscBool)(SpmvOptionCost(search->request, o) / MEASURE_SAFE > MeasureCost(search));
+  if (o->number == SPMV_NUMBER_AIJ)
+    return (PetscBool)(SpmvOptionCost(search->request, o) / MEASURE_SAFE > SpmvMeasureCost(search));
   if (search->measured[backend] >= MeasureLimits[backend].options) return PETSC_TRUE;
   if (expected > 0) return (PetscBool)(expected > MeasureLimits[backend].factor * measured[backend]);
   return (PetscBool)(backend == SPMV_BACKEND_HOST && MeasureAtBest(o) > MeasureLimits[backend].factor * predicted[backend]);
@@ -288,7 +153,6 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   const SpmvRequest   *q            = search->request;
   const PetscLogDouble least[2]     = {MeasureLeast(search, SPMV_BACKEND_HOST), MeasureLeast(search, SPMV_BACKEND_DEVICE)};
   PetscLogDouble       predicted[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, now, needs;
-  const SpmvOption    *best         = MeasureBest(search);
   SpmvOption          *next         = NULL;
 
   PetscFunctionBegin;
@@ -301,9 +165,8 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
     if (!next || MeasureBefore(search, o, next)) next = o;
   }
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
-  needs = next->build;
-  if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += SPMV_MEASURED * next->predicted + search->sample.target->rates.compile;
-  else needs += MEASURE_TURNS * (MEASURE_TURN + MEASURE_UNTIMED) * (next->predicted + (best ? best->measured : 0));
+  if (next->plan.backend == SPMV_BACKEND_HOST) needs = SpmvMeasureHostNeeds(search, next);
+  else needs = next->build + SPMV_MEASURED * next->predicted + search->sample.target->rates.compile;
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MeasureOption(search, next));
   if (next->number != SPMV_NUMBER_AIJ) search->measured[next->plan.backend]++;
@@ -355,8 +218,8 @@ static PetscErrorCode MeasureAll(SpmvSearch *search)
 }
 
 /*
-  Adds other plans of the formats whose own plans are the first `given` options; if the model is followed, on a device only: on the
-  host it chooses a format's plan well, and a build takes as long as ten products
+  Adds other plans of the formats whose own plans are the first `given` options; if the model is followed, on a device only: on
+  the host it chooses a format's plan well, and a build takes as long as ten products
 */
 static PetscErrorCode MeasureOthers(SpmvSearch *search, PetscInt given)
 {

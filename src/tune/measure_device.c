@@ -1,5 +1,6 @@
 /*
-  measure_device.c - builds options of a device and runs them, in turns with the fastest one; the best ones once more before the choice
+  measure_device.c - builds options of a device and runs them, in turns with the fastest one; the best ones once more before the
+  choice
 */
 #include "tune.h"
 #include "../device/device.h"

@@ -8,8 +8,8 @@
 
 /*
   What products must gain by an order, by estimate. Of 22 matrices with 1.12 and more by estimate (graphs, and finite elements in
-  random numbering) all were faster, 1.03 to 3.4 times; with 1.05 and 1.06 one was 1.23 times as fast, and two graphs 0.9 times; 18
-  with less than 1 were 0.34 to 1.1 times as fast (Zen 4)
+  random numbering) all were faster, 1.03 to 3.4 times; with 1.05 and 1.06 one was 1.23 times as fast, and two graphs 0.9 times;
+  18 with less than 1 were 0.34 to 1.1 times as fast (Zen 4)
 */
 #define ORDER_GAIN        1.12
 #define ORDER_REACHED     0.88 /* of what products would gain if no line of x were waited for, at most (25 matrices, Zen 4) */
@@ -18,8 +18,8 @@
 #define ORDER_CYCLES      3.5  /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
 
 /*
-  Nanoseconds of one thread that a product is estimated to take. What was measured in two orders was measured at different times, and
-  the machine may have been slow at one of them
+  Nanoseconds of one thread that a product is estimated to take. What was measured in two orders was measured at different times,
+  and the machine may have been slow at one of them
 */
 static PetscLogDouble OrderProduct(const SpmvCSR *csr, PetscInt threads, const SpmvOption *o)
 {
@@ -27,9 +27,9 @@ static PetscLogDouble OrderProduct(const SpmvCSR *csr, PetscInt threads, const S
 }
 
 /*
-  To bring x into an order and y back: 1.6 to 2.7 ns an entry of both in L2, 3 to 5 in L3, 14 from memory, where rows go one by one
-  (Emerald Rapids); 0.9 to 1.4, 1.5 to 4 in L3 (25 matrices, Zen 4). Rows that stay together share lines: 0.5 ns in L2 where there
-  are three (Zen 4)
+  To bring x into an order and y back: 1.6 to 2.7 ns an entry of both in L2, 3 to 5 in L3, 14 from memory, where rows go one by
+  one (Emerald Rapids); 0.9 to 1.4, 1.5 to 4 in L3 (25 matrices, Zen 4). Rows that stay together share lines: 0.5 ns in L2 where
+  there are three (Zen 4)
 */
 static PetscLogDouble OrderBring(const SpmvCSR *csr, PetscInt group)
 {
@@ -46,19 +46,20 @@ PetscLogDouble SpmvOrderSeconds(const SpmvCSR *csr)
   return 1e-9 * ORDER_CYCLES_MAKE * SpmvMachineGet()->cycle * (PetscLogDouble)csr->i[csr->m];
 }
 
-/* Whether a product that takes `now` gains enough by an order, where it takes `then`, vectors included; calls: 0, or what share set-up */
+/* Whether a product that takes `now` gains enough by an order, where it takes `then`, vectors included; calls: 0, or what share
+   set-up */
 static PetscBool OrderGains(PetscLogDouble now, PetscLogDouble then, PetscReal calls)
 {
   return (PetscBool)(now >= ORDER_GAIN * then + (calls > 0 ? ORDER_MAKE * now / calls : 0));
 }
 
 /*
-  SpmvOrderWait - nanoseconds that entries of x are waited for in the present order by a kernel that does nothing about it; 0 if no
-  order can pay, whatever serves
+  SpmvOrderWait - nanoseconds that entries of x are waited for in the present order by a kernel that does nothing about it; 0 if
+  no order can pay, whatever serves
 
-  reach: how x is read, looked at if it was not yet. Nothing pays where x fits the first cache, or where what is waited for takes no longer
-  than to bring the vectors into an order. Where x fits the second cache, a line of it for each entry is still two to three times as
-  long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
+  reach: how x is read, looked at if it was not yet. Nothing pays where x fits the first cache, or where what is waited for takes
+  no longer than to bring the vectors into an order. Where x fits the second cache, a line of it for each entry is still two to
+  three times as long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
 */
 PetscErrorCode SpmvOrderWait(const SpmvCSR *csr, SpmvReach *reach, PetscLogDouble *wait)
 {
@@ -74,8 +75,8 @@ PetscErrorCode SpmvOrderWait(const SpmvCSR *csr, SpmvReach *reach, PetscLogDoubl
 /*
   SpmvOrderMayPay - whether it is worth making an order, to see what products gain by it
 
-  wait: of SpmvOrderWait(); what serves may avoid it, at some cost. calls: products that set-up is shared by; 0: not counted. serves:
-  what makes the products in the present order, by so many threads
+  wait: of SpmvOrderWait(); what serves may avoid it, at some cost. calls: products that set-up is shared by; 0: not counted.
+  serves: what makes the products in the present order, by so many threads
 */
 PetscBool SpmvOrderMayPay(const SpmvCSR *csr, PetscLogDouble wait, PetscReal calls, const SpmvOption *serves, PetscInt threads)
 {

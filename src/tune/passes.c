@@ -1,7 +1,8 @@
 /*
   passes.c - which shape the triangles of a matrix or a factor take, and whether PETSc's passes are as fast; no clock is read
 
-  The time of a pass is made as that of a product is (estimate.c): from bytes, cycles, branches and lines of x that are waited for.
+  The time of a pass is made as that of a product is (estimate.c): from bytes, cycles, branches and lines of x that are waited
+  for.
 */
 #include "passes.h"
 #include "tune.h"

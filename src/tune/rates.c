@@ -3,10 +3,10 @@
 
   A GPU is one of four kinds. The numbers of a kind are for one of the processors that its API counts, of one GPU each: from data
   sheets (memory, clock, AMD's and Intel's cache, what a processor has room for), and from what others measured (transfers, AMD's
-  and Intel's latencies and launches). Of NVIDIA, `cached`, `latency`, `begin` and `launch` are of our kernels on an H200, by which
-  the form of the model was found, too; no GPU of AMD or Intel has run them. What the API tells, as CUDA does the bandwidth, takes
-  the place of a kind's. A device that is no GPU is this processor, through PoCL: its memory and caches have the rates of the host
-  (host/machine.h), and the rest was fitted to products of PoCL 3.1 on two cores.
+  and Intel's latencies and launches). Of NVIDIA, `cached`, `latency`, `begin` and `launch` are of our kernels on an H200, by
+  which the form of the model was found, too; no GPU of AMD or Intel has run them. What the API tells, as CUDA does the bandwidth,
+  takes the place of a kind's. A device that is no GPU is this processor, through PoCL: its memory and caches have the rates of
+  the host (host/machine.h), and the rest was fitted to products of PoCL 3.1 on two cores.
 */
 #include "tune.h"
 #include "target.h"
@@ -24,8 +24,8 @@ static const struct {
   PetscLogDouble begin;     /* seconds from one work group to the next; 0: not known */
   PetscLogDouble launch, transfer, byte, compile;
 } Kinds[] = {
-  /* cached: entries of x anywhere in it, with the matrix 5.8 TB/s of an H200; begin: kernels that store or copy, 128 work items in
-     a group; launch: products of matrices that are small */
+  /* cached: entries of x anywhere in it, with the matrix 5.8 TB/s of an H200; begin: kernels that store or copy, 128 work items
+     in a group; launch: products of matrices that are small */
   {"NVIDIA", "NVIDIA (H100)", 25e9, 22, 1.75e9, 6e-7, 2048, 128, 32, 65536, 8.1e-8, 2.3e-6, 1e-5, 1e-10, 0.4},
   {"Advanced Micro", "AMD (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 32, 131072, 0, 5e-6, 1.5e-5, 1e-10, 0.5},
   {"AMD", "AMD (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 32, 131072, 0, 5e-6, 1.5e-5, 1e-10, 0.5},

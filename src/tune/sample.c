@@ -87,8 +87,8 @@ static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, S
 #define SAMPLE_KEPT 0.35 /* part of a cache that x may take before the matrix, which passes through it, takes lines of it away */
 
 /*
-  Of the lines of x that are far from each other, the part that a cache no longer has, though all of x would fit it: x takes so much
-  of it (18 finite element matrices in random numbering, x of 50 to 1140 kB in 1 MiB, Zen 4)
+  Of the lines of x that are far from each other, the part that a cache no longer has, though all of x would fit it: x takes so
+  much of it (18 finite element matrices in random numbering, x of 50 to 1140 kB in 1 MiB, Zen 4)
 */
 static PetscLogDouble SamplePassed(PetscLogDouble part)
 {
@@ -169,8 +169,8 @@ PetscErrorCode SpmvSampleReachDevice(SpmvSample *s)
 }
 
 /*
-  Nanoseconds that the entries of x, as rows come, are waited for by a kernel that does nothing about it; reach: how they are read,
-  looked at if it was not yet
+  Nanoseconds that the entries of x, as rows come, are waited for by a kernel that does nothing about it; reach: how they are
+  read, looked at if it was not yet
 */
 PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, SpmvReach *reach, PetscLogDouble *wait)
 {
@@ -206,8 +206,8 @@ static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *wind
 /*
   SpmvSampleCreate - evenly spread windows, each from a multiple of as many block heights as there is room for
 
-  Each window stands for the rows around it, so that one with long rows does not outweigh the others; in SPMV_SAMPLE_PLANS each entry
-  stands for as many. To be destroyed after an error as well.
+  Each window stands for the rows around it, so that one with long rows does not outweigh the others; in SPMV_SAMPLE_PLANS each
+  entry stands for as many. To be destroyed after an error as well.
 */
 PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *s)
 {

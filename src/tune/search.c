@@ -184,9 +184,9 @@ static PetscErrorCode SearchNearShapes(SpmvSearch *search, PetscInt number, cons
 }
 
 /*
-  Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again. The knobs of a
-  device depend on each other more, and less is known of what to choose: there the others stay as well as not, and other shapes are
-  tried with them
+  Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again. The knobs of
+  a device depend on each other more, and less is known of what to choose: there the others stay as well as not, and other shapes
+  are tried with them
 */
 PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre)
 {

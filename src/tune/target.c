@@ -1,8 +1,8 @@
 /*
   target.c - the device of this process as a target of the tuner: plans are built, sent, multiplied by, and timed there
 
-  The vectors are on the device, so that products move none: kernels are launched, and the device is waited for. Of a joint product
-  the host has some rows, so that its vectors are there and move.
+  The vectors are on the device, so that products move none: kernels are launched, and the device is waited for. Of a joint
+  product the host has some rows, so that its vectors are there and move.
 */
 #include "tune.h"
 #include "target.h"
@@ -93,8 +93,8 @@ static PetscErrorCode TargetTry(SpmvDevice *device, const SpmvFormat *format, co
 }
 
 /*
-  Where there is no room for a storage beside the fastest one, that one goes. A device that fails meanwhile has no room for anything
-  from then on: who builds what is chosen says that it has failed
+  Where there is no room for a storage beside the fastest one, that one goes. A device that fails meanwhile has no room for
+  anything from then on: who builds what is chosen says that it has failed
 */
 static PetscErrorCode TargetAttempt(const SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan,
                                     const SpmvPlan *host, PetscInt products, void **fastest, SpmvTrial *trial)

@@ -17,10 +17,10 @@ const char *const SpmvTuneKinds[SPMV_TUNE_COUNT] = {"off", "estimate", "measure"
 
 /*
   The six heuristics of Zhang et al., section 4, in the paper's order, each for one kind of knob of any format; and one of ours.
-  We differ: (2) is `always texture memory and offline transpose`, and (4) `no shared memory for the sums of strategy 1`, which the
-  authors had found to be best on GPUs of 2012 and for one format. Here formats choose layouts and what is kept at hand, and on a
-  GPU these choices are guesses: there both are measured. (3) reduces a range, of a result cache: here nothing is left of it. (6)
-  says `according to the dimensions` and no more. What they leave is ordered by the model
+  We differ: (2) is `always texture memory and offline transpose`, and (4) `no shared memory for the sums of strategy 1`, which
+  the authors had found to be best on GPUs of 2012 and for one format. Here formats choose layouts and what is kept at hand, and
+  on a GPU these choices are guesses: there both are measured. (3) reduces a range, of a result cache: here nothing is left of it.
+  (6) says `according to the dimensions` and no more. What they leave is ordered by the model
 */
 const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
   {"shapes", "Measure only the block shapes with the 4 smallest storages, on a device the 4 of least estimated time (1)"},
@@ -201,8 +201,8 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 }
 
 /*
-  Whether a candidate is left out unseen, as others are faster where the matrix is so near; not if there are no others, or all plans
-  are asked for
+  Whether a candidate is left out unseen, as others are faster where the matrix is so near; not if there are no others, or all
+  plans are asked for
 */
 static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt number)
 {
@@ -281,8 +281,8 @@ static PetscBool TuneIsEmpty(const SpmvRequest *q, const SpmvCSR *csr)
 }
 
 /*
-  Estimates of AIJ's kernel and of what serves instead, under a plan of the host that is resolved: [0] and [1]. reach: how x is read,
-  looked at if it was not yet
+  Estimates of AIJ's kernel and of what serves instead, under a plan of the host that is resolved: [0] and [1]. reach: how x is
+  read, looked at if it was not yet
 */
 PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan, SpmvReach *reach,
                                 SpmvOption options[2])

@@ -222,22 +222,29 @@ extern PetscBool      SpmvSearchSameShape(const SpmvOption *a, const SpmvOption 
 extern PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre);
 extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 
-/* measure.c: builds options and runs them */
+/* measure.c: which options are built and run */
+extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
+extern PetscLogDouble SpmvMeasureCost(const SpmvSearch *search);
+extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
+extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
+
+/* measure_host.c: builds and runs one of the host; a storage that is kept */
+extern PetscErrorCode SpmvMeasureHost(SpmvSearch *search, SpmvOption *option);
+extern PetscLogDouble SpmvMeasureHostNeeds(const SpmvSearch *search, const SpmvOption *option);
 extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *asked);
 extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
+
 #define SPMV_MEASURED \
   7 /* products of an option of a device, at least, the first not timed: it brings things into cache; and ... */
 #define SPMV_MEASURED_SECONDS 0.005 /* ... so many that they take this time, but no more than a hundred */
-extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
-extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
-extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
 
 /* measure_device.c: the same of a device, and the best options of it once more */
 extern PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *option, PetscLogDouble *measured,
                                         PetscLogDouble *build);
 extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 
-/* calibrate.c and its kin: rates of this machine, from products of matrices that are made for it, and what else is measured of it */
+/* calibrate.c and its kin: rates of this machine, from products of matrices that are made for it, and what else is measured of
+   it */
 #define SPMV_CALIBRATE_SECONDS 0.015 /* to measure something in, about, ... */
 #define SPMV_CALIBRATE_BATCHES 5     /* ... and how many times at least */
 /* Makes a matrix, its sizes divided by `part`, to be freed by SpmvCalibrateMatrixDestroy(); csr->m = 0: there are no more */

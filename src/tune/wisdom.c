@@ -2,14 +2,14 @@
   wisdom.c - files of plans that were found by measuring, kept from one run to the next
 
   A file has lines "key | value", both text without '|' or line ends. The key has all that a choice depends on: library,
-  instruction set, scalar and index width, processor, threads, what was asked for but for the time, the matrix; where a device takes
-  part, its API, name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program, another
-  run, or another matrix with the same pattern finds the value. The user's own file is read first, then the system's, which is never
-  written.
+  instruction set, scalar and index width, processor, threads, what was asked for but for the time, the matrix; where a device
+  takes part, its API, name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program,
+  another run, or another matrix with the same pattern finds the value. The user's own file is read first, then the system's,
+  which is never written.
 
   Nothing that happens to a file is an error: what cannot be read, or another user can have written, is a miss, what cannot be
-  written is told by -info. Writers take turns by a lock beside the file, read it again, replace or add their line, write a file of
-  another name, and rename it: readers see the old one or the new one.
+  written is told by -info. Writers take turns by a lock beside the file, read it again, replace or add their line, write a file
+  of another name, and rename it: readers see the old one or the new one.
 */
 #include "tune.h"
 #include "../sys/hash.h"
@@ -77,8 +77,8 @@ static int WisdomReplace(const char file[], const char key[], const char value[]
     out, (PetscBool)(WisdomRead(file, key, old, sizeof(old), out) && fprintf(out, "%s | %s\n", key, value) > 0), beside, file);
 }
 
-/* Waits for those who write at this moment; what is returned is to be closed. Without locks, as on some network disks, lines written
-   at once may be lost, files not. One of another user, who might never give it back, is no lock */
+/* Waits for those who write at this moment; what is returned is to be closed. Without locks, as on some network disks, lines
+   written at once may be lost, files not. One of another user, who might never give it back, is no lock */
 static int WisdomLock(const char file[])
 {
   char        lock[PETSC_MAX_PATH_LEN + 8];

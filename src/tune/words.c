@@ -66,8 +66,8 @@ static PetscErrorCode WordsConsidered(const SpmvChoice *c, char text[], size_t s
 }
 
 /*
-  Line 0: what was chosen, and how; line 1: the next best; line 2: all that was considered; line 3: what was not, and why. Without a
-  line end
+  Line 0: what was chosen, and how; line 1: the next best; line 2: all that was considered; line 3: what was not, and why. Without
+  a line end
 */
 PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], size_t size)
 {

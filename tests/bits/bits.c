@@ -256,7 +256,8 @@ static PetscErrorCode Print(const Case *c, Mat A, const char prefix[], const cha
   PetscFunctionReturn(0);
 }
 
-/* Products of one matrix, some before and some after its values changed. What has failed is left as it is: it need not be fit to be destroyed */
+/* Products of one matrix, some before and some after its values changed. What has failed is left as it is: it need not be fit to
+   be destroyed */
 static PetscErrorCode Run(Case *c, Mat source, const char prefix[], const char *const before[], const char *const after[])
 {
   const PetscBool copy = (PetscBool)(prefix[0] != 0);

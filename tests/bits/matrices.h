@@ -8,13 +8,13 @@
   arrow:n                    the diagonal, a full first column, a full last row
   dense:m:n
   unsorted:m:n:length        as random, columns of a row not in order
-  mirror:nodes:b:far         blocks of b x b between near nodes. Of ten pairs of entries three are equal, the others 1 to 60 units in
+  mirror:nodes:b:far blocks of b x b between near nodes. Of ten pairs of entries three are equal, the others 1 to 60 units in
                              the last place apart, of a hundred so many far apart. Some rows have the diagonal only
   declared:nodes:b           the same, none far apart, and declared symmetric for ever (MatSetOption())
   file:name                  the pattern of <-matrices>/name.mtx.gz, a Matrix Market file
 
-  Values are numbers of either sign by row and column, the same on every machine; of mirror and declared the same number for both of
-  a pair but for that.
+  Values are numbers of either sign by row and column, the same on every machine; of mirror and declared the same number for both
+  of a pair but for that.
 */
 #pragma once
 #include <petscmat.h>
@@ -59,7 +59,8 @@ static inline PetscScalar NumberOf(PetscInt seed, PetscInt i, PetscInt j)
 #endif
 }
 
-/* The same for both of a pair, but that the one below the diagonal may be some units in the last place away, or -1 times as much */
+/* The same for both of a pair, but that the one below the diagonal may be some units in the last place away, or -1 times as
+   much */
 static inline PetscScalar MirroredOf(PetscInt i, PetscInt j, PetscInt far)
 {
   const PetscInt    low = PetscMin(i, j), high = PetscMax(i, j);

@@ -12,15 +12,15 @@
     bad <what>                                a call that the real driver would refuse, or that has no defined result
     left <n> ...                              at the end: what was made and not given back
 
-  A module is the kernels' source; it is searched for what a kernel takes: pointers, which are written as numbers that the allocator
-  gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found, and new memory is
-  full of NaN. $FAKE_CUDA_GPU says which GPU it is said to be. Streams are any pointers; work on one while another may still be
+  A module is the kernels' source; it is searched for what a kernel takes: pointers, which are written as numbers that the
+  allocator gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found, and new memory
+  is full of NaN. $FAKE_CUDA_GPU says which GPU it is said to be. Streams are any pointers; work on one while another may still be
   working is bad, as nothing orders the two.
 
   The kernels of a graph run one after the other, in the order in which they were added, or in the other one, as far as they need
-  not wait for each other, with $FAKE_CUDA_ORDER=down. Two that may run at once are bad if one has a constant argument that the other
-  may write to, or, where kernels run, if both change a word. The kernel $FAKE_CUDA_UNORDERED waits for none, so that tests see that
-  this is found.
+  not wait for each other, with $FAKE_CUDA_ORDER=down. Two that may run at once are bad if one has a constant argument that the
+  other may write to, or, where kernels run, if both change a word. The kernel $FAKE_CUDA_UNORDERED waits for none, so that tests
+  see that this is found.
 */
 #include "meter.h"
 #include <stdarg.h>
@@ -118,7 +118,8 @@ static void Current(const char call[])
   if (!depth) Say("bad %s without a context", call);
 }
 
-/* What was sent from page-locked memory arrives late: at the next call that shows what is there. Until then its source must stay */
+/* What was sent from page-locked memory arrives late: at the next call that shows what is there. Until then its source must
+   stay */
 static struct {
   void       *to;
   const void *from;
@@ -485,7 +486,8 @@ int cuModuleUnload(void *module)
   return 0;
 }
 
-/* Where the arguments of a kernel begin, NULL if there is none of that name: after "void name(", or after "void vec_##name(" of a macro that is used as MACRO(name, ...) */
+/* Where the arguments of a kernel begin, NULL if there is none of that name: after "void name(", or after "void vec_##name(" of a
+   macro that is used as MACRO(name, ...) */
 static const char *Arguments(const char *source, const char *name)
 {
   const char *tail = strchr(name, '_'), *use, *begin, *p;

@@ -2,15 +2,15 @@
   emulate.c - runs CUDA's kernels on this processor, for cuda.c: their source is compiled by the host's C++ compiler behind
   emulate.h, and the work items of a group are fibers that go on until they wait
 
-  Work groups run one after the other, in order. Of a group one work item runs until it waits for others (__syncthreads(), __syncwarp(),
-  shuffles, votes) or ends, then the next: in order, or from the last to the first with $FAKE_CUDA_ORDER=down. So a barrier that is
-  missing shows in one of the two orders wherever a work item reads what another one has written. A group whose work items wait
-  for different things for ever is an error.
+  Work groups run one after the other, in order. Of a group one work item runs until it waits for others (__syncthreads(),
+  __syncwarp(), shuffles, votes) or ends, then the next: in order, or from the last to the first with $FAKE_CUDA_ORDER=down. So a
+  barrier that is missing shows in one of the two orders wherever a work item reads what another one has written. A group whose
+  work items wait for different things for ever is an error.
 
-  What this is not: no two work items run at once, so that races between work groups, atomic operations that are not, fences that are
-  missing and groups that wait for a later one are not found; memory is that of the host, in order; there are no limits of registers
-  or of shared memory, which keeps what the group before left in it; a warp's work items are never in lockstep; streams and the kernels
-  of a graph run when they are launched. Arithmetic is the host's, without fused multiply-add.
+  What this is not: no two work items run at once, so that races between work groups, atomic operations that are not, fences that
+  are missing and groups that wait for a later one are not found; memory is that of the host, in order; there are no limits of
+  registers or of shared memory, which keeps what the group before left in it; a warp's work items are never in lockstep; streams
+  and the kernels of a graph run when they are launched. Arithmetic is the host's, without fused multiply-add.
 
   $FAKE_CUDA_FOLDER has what was compiled, under a hash of source and options; $CXX is the compiler.
 */

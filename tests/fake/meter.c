@@ -5,7 +5,8 @@
   -fsanitize-coverage=trace-pc, one in each basic block, which are defined here. A work item's calls are kept in their order, each
   with the place in the code that it comes from. Whenever a warp is complete, as its work items wait for each other or have ended,
   they are put together: again and again the lowest place that a work item stands at is taken, and all that stand there go on at
-  once. As loops are laid out before what follows them, this is how the lanes of a GPU's warp meet again behind loops and branches.
+  once. As loops are laid out before what follows them, this is how the lanes of a GPU's warp meet again behind loops and
+  branches.
 
   One load of a warp is one request; it asks for the sectors of 32 bytes, in lines of 128, that its lanes touch. Requests are
   run through caches when the kernel has ended: see metercache.c.
@@ -15,8 +16,8 @@
     is in registers or on the stack is not counted, so spills are not
   - time: neither latency nor how many loads are under way; a step is a basic block, whatever it is made of
   - caches have no sets (each line may be anywhere, the one used longest ago goes), no hints (__ldcs), and one L2 for all; L1 has
-    what is left of a processor's memory by what kernels touch of shared memory. Registers do not limit how many work groups run at
-    a time
+    what is left of a processor's memory by what kernels touch of shared memory. Registers do not limit how many work groups run
+    at a time
   - an atomic operation counts as a load and a store, and the constant bank, where arguments are, as nothing
   - pages, DRAM rows, ECC, compression
 */

@@ -1,12 +1,12 @@
 /*
   yield.c - processes that wait for a message sleep, and those that end too soon fail
 
-  Open MPI's processes ask for messages in a loop. On fewer processors than processes that takes the time of those who have something
-  to do: a test on three processes takes ten times as long beside another one. With mpi_yield_when_idle the loop calls sched_yield(),
-  which this one, preloaded while tests run, answers with a short sleep.
+  Open MPI's processes ask for messages in a loop. On fewer processors than processes that takes the time of those who have
+  something to do: a test on three processes takes ten times as long beside another one. With mpi_yield_when_idle the loop calls
+  sched_yield(), which this one, preloaded while tests run, answers with a short sleep.
 
-  A process that ends well, but without MPI_Finalize(), has failed. Open MPI 4.1 would say so, but on a busy machine of others as well,
-  so that it is told not to (conf/test), and the process itself looks.
+  A process that ends well, but without MPI_Finalize(), has failed. Open MPI 4.1 would say so, but on a busy machine of others as
+  well, so that it is told not to (conf/test), and the process itself looks.
 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -46,7 +46,8 @@ __attribute__((constructor)) static void Begin(void)
   (void)on_exit(Ended, NULL);
 }
 
-/* In a build that counts lines: what an error stops is stopped by exit(), which writes down what was counted; mpiexec stops the others */
+/* In a build that counts lines: what an error stops is stopped by exit(), which writes down what was counted; mpiexec stops the
+   others */
 #if defined(COUNT_LINES)
 int MPI_Abort(void *comm, int code)
 {

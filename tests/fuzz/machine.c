@@ -1,5 +1,6 @@
 /*
-  machine - any file may lie where the machine's is: it is used as a whole, with numbers in their range, or not at all, and why is said
+  machine - any file may lie where the machine's is: it is used as a whole, with numbers in their range, or not at all, and why is
+  said
 */
 #include "fuzz.h"
 #include "host/machine.h"

@@ -1,5 +1,6 @@
 /*
-  market - Matrix Market text that spmvbench finds right has the entries that it announces, in their ranges; other text gets a reason
+  market - Matrix Market text that spmvbench finds right has the entries that it announces, in their ranges; other text gets a
+  reason
 */
 #include "fuzz.h"
 #include "../../examples/spmvbench/spmvbench.h"

@@ -1,6 +1,7 @@
 /*
-  structure - a matrix of any structure and values, in any format, under any plan, by each instruction set: what is built gives the
-  products of a reference in long double, before and after new values, the same bits each time; what is refused is refused by a sentence
+  structure - a matrix of any structure and values, in any format, under any plan, by each instruction set: what is built gives
+  the products of a reference in long double, before and after new values, the same bits each time; what is refused is refused by
+  a sentence
 */
 #include "fuzz.h"
 #include "../spmvtest.h"
@@ -39,7 +40,8 @@ static PetscScalar Value(FuzzInput *in, unsigned kind)
 #define MIRRORED(kind) ((kind) % 16 == 7 || (kind) % 16 == 11)
 #define EQUAL(kind)    ((kind) % 16 == 11)
 
-/* Values by rows; the one below the diagonal may be its partner, some units in the last place away from it, or -1 times as much */
+/* Values by rows; the one below the diagonal may be its partner, some units in the last place away from it, or -1 times as
+   much */
 static void Values(FuzzInput *in, unsigned kind, SpmvTestCSR *t)
 {
   for (PetscInt r = 0; r < t->m; r++) {

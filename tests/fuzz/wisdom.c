@@ -1,6 +1,6 @@
 /*
-  wisdom - any file may lie where wisdom is kept: what is found is a value of that file, one that is added is found afterwards, and the
-  other lines are what they were
+  wisdom - any file may lie where wisdom is kept: what is found is a value of that file, one that is added is found afterwards,
+  and the other lines are what they were
 */
 #include "fuzz.h"
 #include "tune/tune.h"

@@ -4,8 +4,8 @@
   libcuda comes with the driver, 470 or newer; the few prototypes that are needed stand here. The primary context is used, which
   is also PETSc's and the CUDA runtime's; it is made current for the time of each call, or of a product, unless it is. All goes to
   PETSc's stream (petsc.c), in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams
-  that a program makes in the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has such
-  a one must wait for it before our vectors and products are used.
+  that a program makes in the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has
+  such a one must wait for it before our vectors and products are used.
 */
 #include "cuda.h"
 
@@ -322,7 +322,8 @@ static int CudaRelease(void *device, void *program)
   return code;
 }
 
-/* The function of a kernel, looked up once. What a work group shares beyond 48 kB has to be asked for, once: a plan has one size */
+/* The function of a kernel, looked up once. What a work group shares beyond 48 kB has to be asked for, once: a plan has one
+   size */
 static int CudaFunction(CudaProgram *p, const SpmvDeviceCall *call, CUhandle *function)
 {
   CUhandle *place = SpmvKernelPlace(&p->functions, call->kernel), found = place ? *place : NULL;

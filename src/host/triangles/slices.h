@@ -9,8 +9,8 @@
     list     all other entries, one by one: in the order of the rows, so that those inside the slice find what they wait for
   Where rows have no such entry, columns, gathers and chains have a zero. All is times -1, so that it is added.
 
-  Of a matrix with constant coefficients most slices have the same values. One such slice has them at the beginning of a triangle's
-  values, and those slices that are `again` have none of their own: they read these.
+  Of a matrix with constant coefficients most slices have the same values. One such slice has them at the beginning of a
+  triangle's values, and those slices that are `again` have none of their own: they read these.
 
   A chain is x_q = r_q + c_q x_{q-1}. Eight rows of it are made in three steps, each of which doubles the rows that x_q is made
   from and multiplies couplings c. It is a good method while |c| <= 1; a slice with a larger one is `steep` and goes row by row.

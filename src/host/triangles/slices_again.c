@@ -1,5 +1,6 @@
 /*
-  slices_again.c - which slices of a triangle have the same values, and so share them: those of stencils with constant coefficients
+  slices_again.c - which slices of a triangle have the same values, and so share them: those of stencils with constant
+  coefficients
 */
 #include "slices.h"
 
@@ -13,7 +14,8 @@ PetscInt SpmvSlicesSomewhere(PetscInt slices, PetscInt parts, PetscInt k)
   return (PetscInt)(first + (((size_t)k * 40503 & 65535) * (end - first) >> 16));
 }
 
-/* Whether rows r to r + 7 have the values of rows c to c + 7, and of the diagonal where they are scaled by it: all bits of them */
+/* Whether rows r to r + 7 have the values of rows c to c + 7, and of the diagonal where they are scaled by it: all bits of
+   them */
 static PetscBool SlicesRepeat(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, PetscInt c)
 {
   const PetscBool scaled = SpmvTrianglesScaled(s->kind, side);

@@ -117,8 +117,8 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
 }
 
 /*
-  z <- y + op(A) x, y NULL for 0. A product may build, counts itself, and some storages have room for sums in them: a second thread
-  of the program that comes while one is at work is refused
+  z <- y + op(A) x, y NULL for 0. A product may build, counts itself, and some storages have room for sums in them: a second
+  thread of the program that comes while one is at work is refused
 */
 PetscErrorCode MatSpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
 {

@@ -8,7 +8,8 @@
 */
 #include "spmvmat.h"
 
-/* A block of a parallel Mat, to which PCBJACOBI has given a prefix, cannot have floats of its own: the parallel Mat has them too */
+/* A block of a parallel Mat, to which PCBJACOBI has given a prefix, cannot have floats of its own: the parallel Mat has them
+   too */
 static PetscErrorCode MatSpmvRefuseBlock(Mat A)
 {
   const char *prefix   = ((PetscObject)A)->prefix;

@@ -242,7 +242,8 @@ PetscErrorCode SpmvNothingBuilt(const SpmvLabel *l, const char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a shadow is destroyed, or PETSc ends: what was spent on a sequential matrix or a block, and why nothing was built for it */
+/* Before a shadow is destroyed, or PETSc ends: what was spent on a sequential matrix or a block, and why nothing was built for
+   it */
 PetscErrorCode SpmvShadowEnds(const SpmvShadow *s)
 {
   char why[256];

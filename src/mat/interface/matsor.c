@@ -65,8 +65,8 @@ static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
   return PETSC_FALSE;
 }
 
-/* Makes the triangles, or others if these are likely to pay by now, or gives them the matrix's values if they are not current; else
-   there is a reason why AIJ's kernel serves. choose: that may be that nothing is faster */
+/* Makes the triangles, or others if these are likely to pay by now, or gives them the matrix's values if they are not current;
+   else there is a reason why AIJ's kernel serves. choose: that may be that nothing is faster */
 static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, const SpmvRequest *request, PetscBool choose,
                                       PetscInt nnodes, const PetscInt nodes[])
 {

@@ -22,13 +22,13 @@
   estimate reads no clock: the same matrix has the same plan, and products the same bits, each time. Its rates are those of one
   core of Zen 4, Zen 5, Emerald or Granite Rapids, with caches as the system tells, unless the user's file has others
   (-mat_spmv_tune_calibrate). measure and patient build and time storages: without wisdom they may choose differently, and so give
-  other last bits, from run to run. With wisdom, which is of this processor, instruction set, precision, number of threads, request
-  and pattern, the second run measures nothing.
+  other last bits, from run to run. With wisdom, which is of this processor, instruction set, precision, number of threads,
+  request and pattern, the second run measures nothing.
 
   New values with the same pattern are not tuned for again; a duplicate takes over what was chosen.
 
-  Knobs that are not set are chosen by estimate, for each format. The estimate is for products, not for transposed ones or those of
-  several columns.
+  Knobs that are not set are chosen by estimate, for each format. The estimate is for products, not for transposed ones or those
+  of several columns.
 
   For a device the same is done with the device's knobs, and products are timed there. Its rates are those of an NVIDIA, AMD or
   Intel GPU, scaled by what its API tells. Wisdom of one device, driver and compiler is not taken for another's.
@@ -144,9 +144,9 @@ PetscErrorCode MatSpmvSetTuneSeconds(Mat A, PetscReal seconds)
   Level: intermediate
 
   Notes:
-  The last five products by AIJ's kernel, of which -mat_spmv_build_after must leave as many, are compared with five by the storage,
-  from its third on, once for each pattern and plan; products with the transposed matrix, or on a device, do not count. Each
-  process decides for its own blocks.
+  The last five products by AIJ's kernel, of which -mat_spmv_build_after must leave as many, are compared with five by the
+  storage, from its third on, once for each pattern and plan; products with the transposed matrix, or on a device, do not count.
+  Each process decides for its own blocks.
 
   What serves then depends on the clock, and with it the last bits of products: two runs of the same program may differ in them.
 
@@ -183,8 +183,8 @@ PetscErrorCode MatSpmvSetTuneCheck(Mat A, PetscBool check)
 
   Notes:
   The time to build a storage, over so many products, is added to the time of a product when options are compared. So it is for
-  sweeps (MatSOR()) and solves with incomplete factors. Of these, if it is 0, there are taken to be as many as there were so far, and
-  the choice is made anew each time that number has doubled.
+  sweeps (MatSOR()) and solves with incomplete factors. Of these, if it is 0, there are taken to be as many as there were so far,
+  and the choice is made anew each time that number has doubled.
 
 .seealso: `MATSPMV`, `SpmvTuneKind`, `MatSpmvGetPlan()`
 @*/

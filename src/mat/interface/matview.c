@@ -51,7 +51,8 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What AIJ's kernel would take, and so what may be gained; for a storage of the host that is up to date, with rows as they come */
+/* What AIJ's kernel would take, and so what may be gained; for a storage of the host that is up to date, with rows as they
+   come */
 static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
   SPMV_TEMPORARY PetscScalar *a = NULL;

@@ -1,8 +1,8 @@
 /*
   serving.c - triangles that serve sweeps (matsor.c) or solves (matfactor.c)
 
-  Nobody knows how many passes will come. Unless the user tells (-mat_spmv_expected_calls) it is taken that there will be as many as
-  there were, but SERVING_LEAST at least: what was lost by waiting is then no more than what the build takes.
+  Nobody knows how many passes will come. Unless the user tells (-mat_spmv_expected_calls) it is taken that there will be as many
+  as there were, but SERVING_LEAST at least: what was lost by waiting is then no more than what the build takes.
 */
 #include "serving.h"
 #include "../../tune/passes.h"

@@ -37,24 +37,26 @@
 
   A storage on the host may have rows and columns in another order than the matrix, so that entries of a vector that are used
   together lie together: by levels of its graph, whose numbering then hardly matters. x and y are brought into that order and back
-  in each product. With auto this is done after 16 times -mat_spmv_build_after products with the same values, where it is estimated
-  to gain an eighth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
+  in each product. With auto this is done after 16 times -mat_spmv_build_after products with the same values, where it is
+  estimated to gain an eighth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in
+  another order.
 
   With -mat_spmv_backend auto a GPU has the products of a matrix that is estimated, or with -mat_spmv_tune measured, to be faster
   there, with the transfers of vectors that live on the host. `MatCreateVecs()` puts vectors where the products will be.
 
-  With -mat_spmv_values, -mat_spmv_product_values, -mat_spmv_sor_values or -mat_spmv_solve_values float, what is made for products,
-  for those of matrices that are products of this one, for sweeps and for solves with its factors has values in single precision.
-  Each is wrong by up to 6e-8 (2^-24) of itself, or 0 where it is below 1e-38. Sums are double, and the matrix itself keeps PETSc's
-  scalars. Where a value is above 3e38, all stay double. The first of these changes what the matrix does, so the residuals of a
-  solver whose matrix it is; the others change a preconditioner. Products need pmf, tpspmv, or bccoo with blocks of 1 x 1, of which
-  spmv chooses: larger blocks have no floats, and a matrix that has such blocks may be multiplied more slowly. No option is on by
-  default.
+  With -mat_spmv_values, -mat_spmv_product_values, -mat_spmv_sor_values or -mat_spmv_solve_values float, what is made for
+  products, for those of matrices that are products of this one, for sweeps and for solves with its factors has values in single
+  precision. Each is wrong by up to 6e-8 (2^-24) of itself, or 0 where it is below 1e-38. Sums are double, and the matrix itself
+  keeps PETSc's scalars. Where a value is above 3e38, all stay double. The first of these changes what the matrix does, so the
+  residuals of a solver whose matrix it is; the others change a preconditioner. Products need pmf, tpspmv, or bccoo with blocks of
+  1 x 1, of which spmv chooses: larger blocks have no floats, and a matrix that has such blocks may be multiplied more slowly. No
+  option is on by default.
 
   A device that fails in mid-run is not used again in this run. With -mat_spmv_on_device_error error the product that finds out is
   an error (`PETSC_ERR_LIB`), since what a device gave before it failed may be wrong as well; the matrix can be used, and the host
   runs its products. With fallback a warning is printed once, and the host makes this product, too. The values of a vector that
-  only the device has are lost either way, which is an error. Memory that runs out is no failure: the host serves, after a warning.
+  only the device has are lost either way, which is an error. Memory that runs out is no failure: the host serves, after a
+  warning.
 
 .seealso: `MATSPMV`, `MATSOLVERPETSCSPMV`, `MatSpmvGetPlan()`, `SpmvDeviceOptions`, `SpmvReportOptions`
 M*/

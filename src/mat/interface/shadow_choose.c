@@ -137,9 +137,9 @@ PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscB
 }
 
 /*
-  Whether a device is estimated to be faster than the host for a sequential Mat, or a block, whose vectors will be where its products
-  are: before it has a product, so that it is known where to put these; after that, who serves. Settings are those of `s`, which may
-  be the parallel Mat's
+  Whether a device is estimated to be faster than the host for a sequential Mat, or a block, whose vectors will be where its
+  products are: before it has a product, so that it is known where to put these; after that, who serves. Settings are those of
+  `s`, which may be the parallel Mat's
 */
 PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
 {
@@ -237,8 +237,8 @@ static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *c
 }
 
 /*
-  An order for what was chosen without one, with the choice for rows in it, if that is worth it and it is time. Looked for once after
-  each choice; *chosen stays as it is if there is none
+  An order for what was chosen without one, with the choice for rows in it, if that is worth it and it is time. Looked for once
+  after each choice; *chosen stays as it is if there is none
 */
 PetscErrorCode SpmvShadowFindOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvChosen *chosen)
 {

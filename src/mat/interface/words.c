@@ -1,9 +1,9 @@
 /*
   words.c - options and types that are nearly ours: said once, with the nearest name
 
-  An option that no code asks for is no error in PETSc, so that a misspelt one does nothing and nobody hears of it. Those that begin
-  like ours, whatever the prefix of the matrix, or are nearly one of ours, are looked at when the first matrix reads its options.
-  The names are those that -help prints: a matrix that is made for it is asked, in the way that a user would.
+  An option that no code asks for is no error in PETSc, so that a misspelt one does nothing and nobody hears of it. Those that
+  begin like ours, whatever the prefix of the matrix, or are nearly one of ours, are looked at when the first matrix reads its
+  options. The names are those that -help prints: a matrix that is made for it is asked, in the way that a user would.
 */
 #include "spmvmat.h"
 #include "../../sys/warn.h"
@@ -171,8 +171,8 @@ static PetscErrorCode IsType(const char type[], PetscBool *is)
 }
 
 /*
-  When the library is loaded: a value of -mat_type, -dm_mat_type or the like that is no type and nearly one of ours. PETSc's error,
-  which follows, knows no names
+  When the library is loaded: a value of -mat_type, -dm_mat_type or the like that is no type and nearly one of ours. PETSc's
+  error, which follows, knows no names
 */
 PetscErrorCode SpmvWordsCheckTypes(void)
 {

@@ -1,8 +1,8 @@
 /*
   immintrin.h - AVX-512 for a processor without it: the intrinsics that src/host/simd/avx512.h uses, made of others
 
-  make test-avx512 puts this folder before the compiler's own. Most intrinsics come from SIMDe (Debian's libsimde-dev), which of some
-  says nothing; those are here, lane by lane.
+  make test-avx512 puts this folder before the compiler's own. Most intrinsics come from SIMDe (Debian's libsimde-dev), which of
+  some says nothing; those are here, lane by lane.
 */
 #pragma once
 #include_next <immintrin.h>

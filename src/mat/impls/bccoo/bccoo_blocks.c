@@ -137,8 +137,8 @@ PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntask
 }
 
 /*
-  The values of blocks that have no fill: those of h rows of CSR, which have so many entries each. `to` is where the first one's go,
-  then where those of the block behind the last one do
+  The values of blocks that have no fill: those of h rows of CSR, which have so many entries each. `to` is where the first one's
+  go, then where those of the block behind the last one do
 */
 BCCOO_INLINE void BccooSetFull(const BccooBlocks *b, BccooTarget *to, const PetscScalar *a, PetscInt length, PetscInt h,
                                PetscInt w, size_t bunch)

@@ -7,8 +7,9 @@
   of a group are a step. Or blocks lie in row order (depth 1), and a group is any B of them that follow each other: that matters
   for the order of their values, which are side by side for the blocks of a step.
 
-  16-bit columns are differences from the block before in the tile, with the few that do not fit in full. Devices, whose work items
-  do not read a tile one block after the other, have distances from a base that `reach` blocks have in common (bccoo_distances.c).
+  16-bit columns are differences from the block before in the tile, with the few that do not fit in full. Devices, whose work
+  items do not read a tile one block after the other, have distances from a base that `reach` blocks have in common
+  (bccoo_distances.c).
 
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */

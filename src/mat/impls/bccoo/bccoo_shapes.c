@@ -8,8 +8,7 @@
 #include "../../../host/shape.h"
 
 #define BCCOO_SAMPLE_LONG   512  /* blocks looked at of a block row, where they are looked at one by one */
-#define BCCOO_PLACES        8192 /* block columns up to which blocks are counted by a mark for each column, ... */
-#define BCCOO_MARKED        4096 /* ... and entries of some rows that they are counted of */
+#define BCCOO_PLACES        8192 /* block columns up to which blocks are counted by a mark for each column */
 #define BCCOO_DECLARED      0    /* in BccooRounds: the block size that the user declared */
 #define BCCOO_FOUND         (-1) /* the one that rows with the same columns tell */
 #define BCCOO_BUILD_BLOCKS  12.0 /* cycles of an entry, to build, ... */
@@ -96,14 +95,6 @@ static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, int32_t
   for (PetscInt r = 0; r < walk->rows; r++) t->entries += (size_t)(walk->cursor[r] - i[row + r]);
 }
 
-/* Whether a row has the columns of the row before, as those of one node have */
-static PetscBool BccooTallySame(const SpmvCSR *csr, PetscInt row)
-{
-  const PetscInt *i = csr->i + row, n = i[1] - i[0];
-
-  return (PetscBool)(n == i[0] - i[-1] && !memcmp(csr->j + i[0], csr->j + i[-1], (size_t)n * sizeof(PetscInt)));
-}
-
 /*
   The blocks of a block row that are only counted: entries one after the other, the first of a block marks its column, which is
   j inverse / 2^32. A branch for each block, as the merge of rows has, would be missed at every other one
@@ -116,7 +107,7 @@ static void BccooTallyMarks(const SpmvCSR *csr, PetscInt row, uint64_t inverse, 
 
   if (own == 1) memset(mark, 0, (size_t)(csr->n / t->w + 1) * sizeof(*mark));
   for (PetscInt r = row; r < end; r++) {
-    if (r > row && BccooTallySame(csr, r)) continue;
+    if (r > row && SpmvSameColumns(csr, r, r - 1)) continue; /* it is the same node's */
     for (PetscInt k = i[r]; k < i[r + 1]; k++) {
       const size_t column = (size_t)((uint64_t)csr->j[k] * inverse >> 32);
 
@@ -131,8 +122,8 @@ static void BccooTallyMarks(const SpmvCSR *csr, PetscInt row, uint64_t inverse, 
 /*
   Counts the blocks of some rows, of the size that a plan says
 
-  column: [entries] of those blocks that were looked at, in row order; or NULL. 16-bit columns are the host's: differences from the
-  block before, of which few are too large
+  column: [entries] of those blocks that were looked at, in row order; or NULL. 16-bit columns are the host's: differences from
+  the block before, of which few are too large
 */
 BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[])
 {
@@ -145,7 +136,7 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[]
   BccooTally      t      = {.h = h, .w = w};
   size_t          before = 0;
 
-  for (PetscInt row = 0; row < csr->m && !(marks && t.entries >= BCCOO_MARKED); row += h) {
+  for (PetscInt row = 0; row < csr->m; row += h) {
     const size_t blocks = t.blocks;
 
     if (csr->i[PetscMin(csr->m, row + h)] == csr->i[row]) {

@@ -45,7 +45,8 @@ extern const SpmvHostSide SbccooHost;
 /*MC
   MATSBCCOO - "sbccoo": AIJ with the products of half of a symmetric matrix, each entry of which is used twice
 
-  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQSBCCOO` on one process, `MATMPISBCCOO` on several. There are no kernels for devices.
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQSBCCOO` on one process, `MATMPISBCCOO` on several. There are no kernels for
+  devices.
 
   Options Database Keys:
 + -mat_type sbccoo - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type sbccoo
@@ -68,10 +69,11 @@ extern const SpmvHostSide SbccooHost;
   problems; with -mat_sbccoo_exact no 4.2 to 4.9 of elasticity.
 
   Another format takes over, which -info says, where more than a part of the entries has no mirror image: then, and of the
-  off-diagonal blocks of a parallel matrix, `MatSpmvGetPlan()` begins with the name of that format. New values are looked at again.
+  off-diagonal blocks of a parallel matrix, `MatSpmvGetPlan()` begins with the name of that format. New values are looked at
+  again.
 
-  Where a block is partly filled, a diagonal entry is missing, or both entries of a pair are stored apart from their block, Inf and
-  NaN of x spread as in `MATBAIJ`.
+  Where a block is partly filled, a diagonal entry is missing, or both entries of a pair are stored apart from their block, Inf
+  and NaN of x spread as in `MATBAIJ`.
 
   References:
 . * - storing one half is as old as symmetric sparse solvers (OSKI); pairs that are equal up to rounding are ours

@@ -9,7 +9,8 @@
 #define TPSPMV_STRIDE 64  /* rows between those looked at one after the other for empty columns: few tell that most are full */
 #define TPSPMV_SPREAD 512 /* rows looked at for entries on the diagonal */
 
-/* True if rows spread over a square matrix have an entry on the diagonal, three of four at least: so most columns are not empty */
+/* True if rows spread over a square matrix have an entry on the diagonal, three of four at least: so most columns are not
+   empty */
 static PetscBool TpspmvDiagonalFull(const SpmvCSR *csr)
 {
   const PetscInt rows = PetscMin(csr->m, TPSPMV_SPREAD);

@@ -100,7 +100,8 @@ static inline PetscScalar *VecAccelArray(Vec v)
   return *(PetscScalar **)v->data; /* VECHEADER begins with it */
 }
 
-/* Before several kernels and copies of an operation that begins with a vector of ours; SPMV_DESTROY_BY(SpmvDeviceLeave) ends it */
+/* Before several kernels and copies of an operation that begins with a vector of ours; SPMV_DESTROY_BY(SpmvDeviceLeave) ends
+   it */
 static inline PetscErrorCode VecAccelEnter(Vec v, SpmvDevice **entered)
 {
   const VecAccel *a = VecAccelOf(v);

@@ -2,8 +2,8 @@
   sums.c - sums, norms and maxima: of the entries of one process, and of all processes, added up as PETSc does
 
   Kernels make them in two steps (vec.cl) whose order depends on the number of entries and the work group only, so that the same
-  vector gives the same bits each time: one kernel where a work group can tell that it ends last (`last` of VecUse), else two. Only
-  results come to the host.
+  vector gives the same bits each time: one kernel where a work group can tell that it ends last (`last` of VecUse), else two.
+  Only results come to the host.
 */
 #include "accel.h"
 

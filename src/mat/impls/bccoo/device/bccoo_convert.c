@@ -1,9 +1,9 @@
 /*
   bccoo_convert.c - a storage that a device makes from CSR's arrays; the kernels are in bccoo_convert.cl
 
-  The host counts blocks (bccoo_scan.c), and builds lists and what has an element a tile or a block row; columns, flags and values,
-  which are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the kernel that puts
-  each in its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
+  The host counts blocks (bccoo_scan.c), and builds lists and what has an element a tile or a block row; columns, flags and
+  values, which are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the kernel
+  that puts each in its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
 */
 #include "bccoo_device.h"
 

@@ -32,9 +32,9 @@ enum { BCCOO_TRANSPOSE_AUTO, BCCOO_TRANSPOSE_OFFLINE, BCCOO_TRANSPOSE_ONLINE };
 
 /*
   The bunch is a work group, so that block k of all work items lies side by side ("offline transpose", 3.2.2), or a work item's
-  (strategy 3). Or blocks lie in row order and are transposed while a product reads them ("online"); the bunch is a work group then,
-  too, and orders the values of blocks with several. The storage ends with a whole work group: `whole` is the tiles of one. Flags
-  lie in row order, so that a work item finds those of its tile in a word or a few.
+  (strategy 3). Or blocks lie in row order and are transposed while a product reads them ("online"); the bunch is a work group
+  then, too, and orders the values of blocks with several. The storage ends with a whole work group: `whole` is the tiles of one.
+  Flags lie in row order, so that a work item finds those of its tile in a word or a few.
 */
 typedef struct {
   BccooBlocks b;

@@ -6,8 +6,8 @@
 #include "../../../../spmvload.h"
 #include <math.h>
 
-/* Instructions: of a block, by strategy, of an entry of it, of a sum that is transposed, of a tile for each row of a block, and of a
-   work group. Fitted to 164 plans of laplace7 on PoCL within a factor of 1.75; for GPUs guesses */
+/* Instructions: of a block, by strategy, of an entry of it, of a sum that is transposed, of a tile for each row of a block, and
+   of a work group. Fitted to 164 plans of laplace7 on PoCL within a factor of 1.75; for GPUs guesses */
 static const double BccooLoadBlocks[] = {30, 30, 33, 17};
 #define BCCOO_LOAD_ENTRY     1.0
 #define BCCOO_LOAD_ONLINE    30.0
@@ -20,8 +20,8 @@ static const double BccooLoadBlocks[] = {30, 30, 33, 17};
 #define BCCOO_LOAD_LONG      128 /* blocks of a tile that one work item goes through, in the manner of Table II */
 
 /*
-  Block sizes, each as asked and, if that is open, by strategy 3 with one long tile for each work item: Table II, for devices whose
-  work items follow each other. There it takes a third of the time (PoCL)
+  Block sizes, each as asked and, if that is open, by strategy 3 with one long tile for each work item: Table II, for devices
+  whose work items follow each other. There it takes a third of the time (PoCL)
 */
 PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {

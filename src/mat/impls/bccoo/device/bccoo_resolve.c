@@ -30,9 +30,9 @@ static size_t BccooDeviceLocal(const PetscInt p[])
 
 /*
   Online or offline, where that is open. Offline, neighbouring work items read x a tile apart in row order: 20 to 30 lines of 128
-  bytes for a warp of 32, of which L1 serves one a cycle. Each entry of x meets the h values of a column of a block, 256 h bytes for
-  the warp, which come from memory at some 14 bytes a cycle and processor (H100). So L1 holds up blocks of 1 row, and might those of
-  2. Online it is 5 to 12 lines. Higher blocks have no need, and would take much local memory
+  bytes for a warp of 32, of which L1 serves one a cycle. Each entry of x meets the h values of a column of a block, 256 h bytes
+  for the warp, which come from memory at some 14 bytes a cycle and processor (H100). So L1 holds up blocks of 1 row, and might
+  those of 2. Online it is 5 to 12 lines. Higher blocks have no need, and would take much local memory
 */
 static void BccooTransposeResolve(const SpmvDeviceInfo *info, PetscInt p[])
 {

@@ -232,7 +232,8 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In cache, where lengths are foreseen, on finite elements (Emerald Rapids, Zen 4): SpmvWork.blocked of blocks, cycles of the rest */
+/* In cache, where lengths are foreseen, on finite elements (Emerald Rapids, Zen 4): SpmvWork.blocked of blocks, cycles of the
+   rest */
 #define MASKED_BLOCK        8.0  /* of more than four entries */
 #define MASKED_FEW          5.2  /* of others */
 #define MASKED_CYCLES_ROWS  7.0  /* of a group of rows */
@@ -244,8 +245,8 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
 #define MASKED_SEEN1 256  /* lengths of one */
 
 /*
-  How far the lengths of two groups foretell the next one's, as a branch predictor learns it: always on grids, two times of three in
-  finite elements as a mesh generator numbers them, hardly ever in GAMG's coarse levels
+  How far the lengths of two groups foretell the next one's, as a branch predictor learns it: always on grids, two times of three
+  in finite elements as a mesh generator numbers them, hardly ever in GAMG's coarse levels
 */
 typedef struct {
   uint32_t next[MASKED_SEEN], next1[MASKED_SEEN1]; /* length + 1 of the group after such groups; 0: none was seen */

@@ -59,8 +59,8 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
   A tile of 64 blocks in each lane, fewer if the matrix would not fill a few groups of them; long tiles without a bunch. Lanes are
   a tile apart, and so is what they read of x: of a long one, 32 blocks are 3 % faster than 64 (13 matrices of more than 65,536
   columns; mdual 14 %). Large blocks read more of it: 40 of 3x3 to 5x5 are 5 % faster (29 matrices, Zen 5; 2x2: 1 % slower). High
-  ones have as many sums after each step, which the first cache has to hold beside all else: 24 or 32 of 8x1 take 0.61 times as long
-  as 64 (Granite Rapids)
+  ones have as many sums after each step, which the first cache has to hold beside all else: 24 or 32 of 8x1 take 0.61 times as
+  long as 64 (Granite Rapids)
 */
 static PetscInt BccooTile(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt bunch, size_t nblocks)
 {
@@ -97,18 +97,18 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_SLOW      1.15 /* from memory, where lanes read x in as many places: 1.25 on Zen 5, 1.1 on Zen 4 (7 matrices each) */
+#define BCCOO_SLOW      1.15 /* from memory, where lanes read x in as many places: 1.25 on Zen 5, 1.1 on Zen 4 (7 each) */
 #define BCCOO_HELD      1.15 /* from the last cache: with it 65 matrices take 1.1 times their estimate, not 1.14 (Zen 4) */
 #define BCCOO_PAIR      2    /* entries of a block that is no faster where vectors are whole (4 matrices, Emerald Rapids) */
 #define BCCOO_WAITS     0.8  /* of the lines of x that a row after the other waits for (17 matrices, Emerald Rapids) */
-#define BCCOO_REST      1.68 /* cycles in loops over blocks that take as long as another on Zen 4; less elsewhere (Granite Rapids) */
-#define BCCOO_CYCLES_NS 4.1 /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
+#define BCCOO_REST      1.68 /* cycles in loops over blocks that take as long as one on Zen 4; less elsewhere (Granite Rapids) */
+#define BCCOO_CYCLES_NS 4.1  /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
 
 /*
   Nanoseconds of work on blocks in cache, on one core of Zen 4 at 3.5 GHz: fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks
   a block row; what pairs of columns save, to 1x2, 2x2 and 3x3 on Zen 3; that columns of eight need no mask, to nodes of eight
-  unknowns. Only the ratios matter. Returns what columns, x and the ends of rows take; *dense: what vectors of values take, which is
-  less where they are whole
+  unknowns. Only the ratios matter. Returns what columns, x and the ends of rows take; *dense: what vectors of values take, which
+  is less where they are whole
 */
 static double BccooTallyWork(const BccooTally *t, PetscInt bunch, double *dense)
 {

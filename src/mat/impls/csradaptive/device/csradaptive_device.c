@@ -1,14 +1,14 @@
 /*
   csradaptive_device.c - CSR-Adaptive on devices: knobs, lists of row blocks, which kernels make a product
 
-  A device gets AIJ's arrays and a list of row blocks for each kernel of csradaptive.cl, of all that a kernel has to know of one, in
-  place of the words. There are no nodes: they are for vectors of a host. A row block of more than CsradaptiveMost() entries is a
-  single row, and CSR-Vector's.
+  A device gets AIJ's arrays and a list of row blocks for each kernel of csradaptive.cl, of all that a kernel has to know of one,
+  in place of the words. There are no nodes: they are for vectors of a host. A row block of more than CsradaptiveMost() entries is
+  a single row, and CSR-Vector's.
 
   The defaults are the paper's, for a FirePro W9100: section III-A, figures 4 and 8, table I. Of num_rows_stream they are
   those of the text, 2 and 3: table I has 1 and 2, which come to the same if CSR-Stream gets the row blocks of more rows
-  than that. On an H200 3072 for NNZ_PER_WG was 1.05 to 1.09 times as fast for 17 million entries, with the kernel before this one;
-  small matrices have too few row blocks of that size.
+  than that. On an H200 3072 for NNZ_PER_WG was 1.05 to 1.09 times as fast for 17 million entries, with the kernel before this
+  one; small matrices have too few row blocks of that size.
 */
 #include "csradaptive_device.h"
 

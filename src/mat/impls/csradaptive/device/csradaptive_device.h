@@ -39,8 +39,8 @@ typedef struct {
 extern PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);
 
 /*
-  Entries of a row block, at most: with those before its first one, down to where a line begins, it has NNZ_PER_WG places, so that as
-  many steps of a work group reach all of it
+  Entries of a row block, at most: with those before its first one, down to where a line begins, it has NNZ_PER_WG places, so that
+  as many steps of a work group reach all of it
 */
 static inline PetscInt CsradaptiveMost(const PetscInt d[])
 {

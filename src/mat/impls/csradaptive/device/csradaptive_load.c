@@ -11,7 +11,8 @@
 #define CSRADAPTIVE_LOAD_REGISTERS 48   /* of a work item, as NVRTC makes them for sm_90 */
 #define CSRADAPTIVE_LOAD_BUILD     10.0 /* cycles of the host for a row */
 
-/* How long the longest row of a row block is summed, in loads; 0: by a whole work group, not by the work items that it has alone */
+/* How long the longest row of a row block is summed, in loads; 0: by a whole work group, not by the work items that it has
+   alone */
 static double CsradaptiveLoadSums(const SpmvCSR *rows, PetscInt r, PetscInt end, const PetscInt p[])
 {
   const PetscInt n     = end - r;

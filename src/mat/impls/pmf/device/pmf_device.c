@@ -67,7 +67,8 @@ static PetscInt PmfMeanLength(const SpmvCSR *csr, PetscInt longest)
 
 /*
   How work items share rows. One a row leaves a GPU of 132 processors half empty below 135,000 rows; several share them, until
-  each has no more entries than it asks for at once. The cores of other devices run work items one after the other: there it is one
+  each has no more entries than it asks for at once. The cores of other devices run work items one after the other: there it is
+  one
 */
 static void PmfShareRows(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {

@@ -7,8 +7,8 @@
   its least one, and take 16 bits where they can. With PMF_BY_DIAGONAL the blocks are stored as diagonals, each as high as its
   block.
 
-  Rows of slices, and chunks, have their entries one after the other in CSR, or, with PMF_BY_DIAGONAL, in the rest: `start` says from
-  where on. So new values are put in their places, by this processor or by the device.
+  Rows of slices, and chunks, have their entries one after the other in CSR, or, with PMF_BY_DIAGONAL, in the rest: `start` says
+  from where on. So new values are put in their places, by this processor or by the device.
 
   pmf_device.c  knobs, launches, what is printed
   pmf_ell.c     the arrays

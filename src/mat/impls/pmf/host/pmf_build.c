@@ -142,7 +142,8 @@ static void PmfFillRows(const PmfSlot *slot, size_t rows)
   }
 }
 
-/* Entries [first, end) of one row: as many pairs or consecutive steps as the slice has, then gathered ones, then the ragged step */
+/* Entries [first, end) of one row: as many pairs or consecutive steps as the slice has, then gathered ones, then the ragged
+   step */
 static void PmfFillAlone(const PmfSlot *slot, PetscInt first, PetscInt end)
 {
   const PetscInt *j     = slot->layout->order.rest.j;
@@ -240,8 +241,8 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 /*
   The values of the steps of a kind, of `size` bytes each; lane: where the row of each lane begins, or of a row alone a's entry l
 
-  `from` has for a step that PmfIsSame() the place in their rows of all its entries, or of a row alone the entry of lane 0; of steps
-  that share pieces of x it is the first one's; for a pair of steps the entries of the first one; else the entries.
+  `from` has for a step that PmfIsSame() the place in their rows of all its entries, or of a row alone the entry of lane 0; of
+  steps that share pieces of x it is the first one's; for a pair of steps the entries of the first one; else the entries.
 */
 static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run, int kind, const char *a,
                                                                const char *const lane[], size_t size, const uint32_t **from,

@@ -76,8 +76,8 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 }
 
 /*
-  Cycles of Zen 4, fitted to 82 matrices: a slice begins and ends, a row alone is summed up across the lanes; those of a run are in
-  pmf_host.h
+  Cycles of Zen 4, fitted to 82 matrices: a slice begins and ends, a row alone is summed up across the lanes; those of a run are
+  in pmf_host.h
 */
 #define PMF_CYCLES_SLICE     3.5
 #define PMF_CYCLES_ALONE     8.5

@@ -46,7 +46,8 @@ typedef enum {
   PMF_KINDS
 } PmfKind;
 
-/* Kinds that a slice has often without any other: a stencil's, those of nodes with one unknown, with several, and of short rows */
+/* Kinds that a slice has often without any other: a stencil's, those of nodes with one unknown, with several, and of short
+   rows */
 #define PMF_BIT(kind) (1u << (kind))
 #define PMF_ALL       (PMF_BIT(PMF_KINDS) - 1)
 #define PMF_LINES     PMF_BIT(PMF_CONSECUTIVE)

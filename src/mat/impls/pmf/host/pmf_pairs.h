@@ -6,7 +6,8 @@
 #pragma once
 #include "pmf_host.h"
 
-/* Bit e: of n + 1 entries, n <= 64, entry e + 1 is in the column after that of entry e. Four at a time, of vectors of any machine */
+/* Bit e: of n + 1 entries, n <= 64, entry e + 1 is in the column after that of entry e. Four at a time, of vectors of any
+   machine */
 static inline uint64_t PmfNext(const PetscInt j[], PetscInt n)
 {
   typedef PetscInt Four __attribute__((vector_size(4 * sizeof(PetscInt))));
@@ -34,8 +35,8 @@ static inline uint64_t PmfNext(const PetscInt j[], PetscInt n)
 }
 
 /*
-  The pairs that begin among the first 64 of n entries, bit e for entries e and e + 1: of entries that follow each other, the first
-  two are one, then the next two. Where bits of a run begin at even places, its carry in the sum takes it away
+  The pairs that begin among the first 64 of n entries, bit e for entries e and e + 1: of entries that follow each other, the
+  first two are one, then the next two. Where bits of a run begin at even places, its carry in the sum takes it away
 */
 static inline uint64_t PmfPairsOf(const PetscInt j[], PetscInt n)
 {

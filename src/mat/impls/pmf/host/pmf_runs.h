@@ -10,8 +10,8 @@
 enum { PMF_AS_FLAGS, PMF_STORE, PMF_SCATTER };
 
 /*
-  y <- A x, or y += A x, for the rows of a run. Constants are: known, a number of gathered steps, all that there are; or 0, and the
-  kinds of steps that there may be; alone, as of the run's flags; to, one of those above
+  y <- A x, or y += A x, for the rows of a run. Constants are: known, a number of gathered steps, all that there are; or 0, and
+  the kinds of steps that there may be; alone, as of the run's flags; to, one of those above
 */
 SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, size_t size,
                           int prefetch, SpmvCoding coding, size_t known, unsigned kinds, int alone, int to)

@@ -182,7 +182,8 @@ SPMV_INLINE Spmv8 PmfTake(const PmfStorage *b, const PmfRun *run, size_t k, cons
   return SpmvGather8(x + run->row, b->list + (run->list + k) * b->listsize, b->listsize, 0);
 }
 
-/* Prefetches what rows far behind rows [k, k + 8) of a run will be the first to take of x, which begins at the column run->base */
+/* Prefetches what rows far behind rows [k, k + 8) of a run will be the first to take of x, which begins at the column
+   run->base */
 SPMV_INLINE void PmfPrefetchX(const PmfStorage *b, const PmfRun *run, size_t k, const PetscScalar *x, int prefetch)
 {
   if (!prefetch || !b->ahead) return;

@@ -15,9 +15,9 @@
 
 /*
   Bytes between the values in use and those that are prefetched. Hexahedra elasticity of 30 M entries took 0.165, 0.143, 0.130,
-  0.133 ns an entry with 2048, 4096, 8192, 12288 on Zen 5, where one core reads 33 GB/s; scalars hardly differ. They are prefetched
-  into the second cache: the first has too few lines under way. Nine matrices of 12 to 30 M entries take 0.89 times as long as with
-  the first one, P1 in space 0.80 times; with 4096 and 12288 0.94 and 0.90 (Zen 4)
+  0.133 ns an entry with 2048, 4096, 8192, 12288 on Zen 5, where one core reads 33 GB/s; scalars hardly differ. They are
+  prefetched into the second cache: the first has too few lines under way. Nine matrices of 12 to 30 M entries take 0.89 times as
+  long as with the first one, P1 in space 0.80 times; with 4096 and 12288 0.94 and 0.90 (Zen 4)
 */
 #define SBCCOO_AHEAD 8192
 

@@ -131,7 +131,8 @@ static void FillScalars(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *
 
 #define FILL_MORE 3 /* values that FillCopy() may read and write beyond n */
 
-/* Copies n values of so many bytes, four at a time: up to three more are read and written. Rows are too short to call a function */
+/* Copies n values of so many bytes, four at a time: up to three more are read and written. Rows are too short to call a
+   function */
 static inline __attribute__((always_inline)) void FillCopy(void *to, const void *from, size_t n, size_t bytes)
 {
   for (size_t k = 0; k < n; k += 4) memcpy((char *)to + k * bytes, (const char *)from + k * bytes, 4 * bytes);
@@ -181,7 +182,8 @@ static void FillChunkAt(const FillChunk *c, size_t first, SbccooWalk *w)
   w->code   = c->code + (first + 1) * SBCCOO_CODES * w->codesize;
 }
 
-/* The pairs of n rows from row `first` on; returns whether all are told. *reach: the rows before this one are all that they add to */
+/* The pairs of n rows from row `first` on; returns whether all are told. *reach: the rows before this one are all that they add
+   to */
 static PetscBool FillChunkPairs(SbccooWalk *w, PetscInt first, PetscInt n, SbccooStorage *s, FillChunk *c, PetscInt *reach)
 {
   size_t entries = 0;

@@ -20,9 +20,9 @@ static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT][2] = {
 /*
   Entries off the diagonal, of a hundred, that have no partner or are not told from it, above which another format is to serve.
   With 23 of them in the rest, blocks of 3x3 (7.8 million entries) take as long as tpspmv. Of scalars such a pair takes 18 bytes,
-  not 24 and its place: with 29 to 33 of them (heat, edge elements, 30 million entries) products take 1.1 to 0.84 of the time of the
-  best other format. Of blocks with codes a pair that is not told takes 8 bytes: where 35 of a hundred are scattered (elasticity, 30
-  million entries) 0.78 (Emerald Rapids)
+  not 24 and its place: with 29 to 33 of them (heat, edge elements, 30 million entries) products take 1.1 to 0.84 of the time of
+  the best other format. Of blocks with codes a pair that is not told takes 8 bytes: where 35 of a hundred are scattered
+  (elasticity, 30 million entries) 0.78 (Emerald Rapids)
 */
 #define SBCCOO_ALONE   15
 #define SBCCOO_SCALARS 35 /* the same of scalars */
@@ -73,7 +73,7 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
       SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m, csr->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SbccooLookAt(csr, PetscClipInterval(csr->i[csr->m] / SBCCOO_LOOK_FEW, SBCCOO_LOOK_FEW, SBCCOO_LOOK), &look));
+  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   far = SbccooToldBy(&look, SbccooKind(csr, asked->value, &look))->far;
   if (SbccooUpper(csr, asked->value[SBCCOO_EXACT])) far = 0;
   if (blocks && look.by[0].near && asked->value[SBCCOO_PAIRS] != SBCCOO_EQUAL && 100. * look.alone <= (double)most * look.looked)

@@ -59,7 +59,8 @@ static inline void SbccooCounts(uint16_t word, PetscBool sorted, PetscInt count[
 }
 
 /*
-  SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones, of so many bytes each; 0: the bits are compared
+  SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones, of so many bytes each; 0: the bits are
+  compared
 
   Bit k % 8 of told[k / 8]: pair k is told. 0 is returned if all are. No PETSc calls inside
 */
@@ -100,17 +101,17 @@ typedef struct {
 
   A block row has, in index[]: the number of its blocks beyond the diagonal and SBCCOO_HAS_FAR(), then for each of them j - i; or
   SBCCOO_WIDE, then the same as numbers of 32 bits. Of its values the diagonal block is first. Blocks are stored by rows. Columns
-  of the first half of the blocks alternate with those of the second: a product would have to wait for y_j to be stored where y_j+1
-  comes next. The second entry of a pair that no code tells is in far[], in the order in which codes are stored; without codes such
-  a pair is in the rest.
+  of the first half of the blocks alternate with those of the second: a product would have to wait for y_j to be stored where
+  y_j+1 comes next. The second entry of a pair that no code tells is in far[], in the order in which codes are stored; without
+  codes such a pair is in the rest.
 
   A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, in one word, as
   SBCCOO_COUNTS(); then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has
   SBCCOO_WIDE, and the three numbers one after the other. If new values are not told from others any more, they are in the rest.
 
-  Where it takes less time there are no pieces, and the rows of each chunk are stored by their lengths, so that a processor foresees
-  where loops end: the word of their counts and how many rows have it, then these rows, each without its word. row[] has which of
-  the chunk's rows each is.
+  Where it takes less time there are no pieces, and the rows of each chunk are stored by their lengths, so that a processor
+  foresees where loops end: the word of their counts and how many rows have it, then these rows, each without its word. row[] has
+  which of the chunk's rows each is.
 */
 typedef struct {
   PetscInt      m, n;

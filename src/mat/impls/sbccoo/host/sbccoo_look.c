@@ -37,7 +37,8 @@ PetscInt SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j)
 #define LOOK_GROUP     32 /* exponents, a divisor of how many there are: passed over where no range begins or ends among them */
 #define LOOK_GROUPS    (LOOK_EXPONENTS / LOOK_GROUP)
 
-/* Of how many pairs the range of exponents of `least` that let the pair be told begins at each, less those behind which it ends */
+/* Of how many pairs the range of exponents of `least` that let the pair be told begins at each, less those behind which it
+   ends */
 typedef struct {
   PetscInt  change[LOOK_GROUPS][LOOK_GROUP];
   PetscBool any[LOOK_GROUPS]; /* whether ranges begin or end in a group */
@@ -54,8 +55,8 @@ static void LookChange(LookRanges *t, int e, PetscInt by)
   t->any[e / LOOK_GROUP] = PETSC_TRUE;
 }
 
-/* Adds the range of a pair. A step is between a 128th of the difference, or with codes of two bytes a 32768th, and its lowest bit;
-   that of the first entry itself may be, and is not to be larger */
+/* Adds the range of a pair. A step is between a 128th of the difference, or with codes of two bytes a 32768th, and its lowest
+   bit; that of the first entry itself may be, and is not to be larger */
 static void LookRange(PetscReal a, PetscReal other, size_t codesize, LookRanges *t)
 {
   const PetscReal difference = other - a;

@@ -5,8 +5,8 @@
 #include "../../../../host/shape.h"
 
 /*
-  Scalars, blocks that the user declared, blocks that rows with the same columns tell; then of 2 and 3; then twice these. No blocks
-  where nobody declared any and rows have other columns than their neighbours: to look at each size takes half a product
+  Scalars, blocks that the user declared, blocks that rows with the same columns tell; then of 2 and 3; then twice these. No
+  blocks where nobody declared any and rows have other columns than their neighbours: to look at each size takes half a product
 */
 PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {
@@ -39,7 +39,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_MISSED      5   /* branches of a chunk's rows of one length (graphs, Emerald Rapids) */
 #define PLAN_WINDOW      15  /* of a row of a thread's window (scalars and 3x3 in random numbering, Emerald Rapids) */
 #define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
-#define PLAN_AGAIN       13 /* more of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 4) */
+#define PLAN_AGAIN       13 /* more of a block of 5x5 to 7x7 whose part of y the block row before stored (DG of order 2, Zen 4) */
 #define PLAN_WAITS       1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /*

@@ -3,8 +3,8 @@
 
   Where a pair lies depends on the pattern only, and what was found of that when the storage was built is taken for granted: in
   plain rows no column is compared with another. A pair of blocks that no code tells has one that says so. Without codes, and of
-  scalars, a pair that is not told any more is 0 in its place, and both its entries are in the rest. Where there are more than some
-  of these, or no room for what no codes tell, the arrays are made anew instead.
+  scalars, a pair that is not told any more is 0 in its place, and both its entries are in the rest. Where there are more than
+  some of these, or no room for what no codes tell, the arrays are made anew instead.
 
   Scalars whose values change a second time keep where AIJ has them (sbccoo_places.c), as long as all pairs are told.
 */
@@ -133,7 +133,8 @@ static inline PetscInt RenewSlot(RenewSlots *s, int alone)
   return to;
 }
 
-/* Values of row i, which is plain, of rows by their lengths: the first entries of pairs to at.value and the second ones to mate */
+/* Values of row i, which is plain, of rows by their lengths: the first entries of pairs to at.value and the second ones to
+   mate */
 static void RenewSortedRow(SbccooWalk *w, PetscInt i, const RenewRow *row)
 {
   const SpmvCSR     *csr   = w->csr;
@@ -159,8 +160,8 @@ static void RenewSortedRow(SbccooWalk *w, PetscInt i, const RenewRow *row)
 }
 
 /*
-  The same of rows that are cut, without pairs of which both entries are stored: the entries in pieces, then the others. Nothing here
-  branches on what columns are
+  The same of rows that are cut, without pairs of which both entries are stored: the entries in pieces, then the others. Nothing
+  here branches on what columns are
 */
 static void RenewCutRow(SbccooWalk *w, PetscInt i, const RenewRow *row)
 {
@@ -260,7 +261,8 @@ static size_t RenewFarRow(SbccooWalk *w, PetscInt i, const RenewRow *row, size_t
   return far;
 }
 
-/* The n rows of a chunk from row `first` on, which are where `rows` says, and have `pairs` pairs that are told; returns how many are not */
+/* The n rows of a chunk from row `first` on, which are where `rows` says, and have `pairs` pairs that are told; returns how many
+   are not */
 static size_t RenewChunk(SbccooWalk *w, SbccooStorage *s, PetscInt first, PetscInt n, const RenewRow rows[],
                          const RenewPlace *begin, size_t pairs)
 {

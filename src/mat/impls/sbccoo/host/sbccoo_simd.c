@@ -2,8 +2,8 @@
   sbccoo_simd.c - the products of sbccoo, compiled once for each instruction set of isas.h
 
   A part goes through its rows chunk by chunk. Row i adds to rows from i on; which rows of y are needed next is known for each
-  chunk of rows, so that they are set, and what is needed of x and y prefetched, as late as it pays. Towards its end a part adds to
-  rows of others as well: from there on it works in a window of its own. Windows are added to y in the order of the parts.
+  chunk of rows, so that they are set, and what is needed of x and y prefetched, as late as it pays. Towards its end a part adds
+  to rows of others as well: from there on it works in a window of its own. Windows are added to y in the order of the parts.
 */
 #include "sbccoo_sorted.h"
 

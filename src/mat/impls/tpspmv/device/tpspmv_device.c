@@ -80,8 +80,8 @@ static size_t TpspmvPairs(const SpmvCSR *csr, PetscInt tile, PetscInt longest, s
 /*
   Entries of a pair, at most. A work item goes through its pair alone, four entries at a time: of these 72 bytes are under way, so
   that 512 for each processor of an H100 ask for 8 TB/s at a latency of 0.6 us, more than twice what its memory gives. Where a GPU
-  has fewer pairs, long ones are cut, as far as that makes more of them: a segment has 21 bytes besides its entries, for its sum to
-  be written and read and for where it goes, 7 % of 32 entries
+  has fewer pairs, long ones are cut, as far as that makes more of them: a segment has 21 bytes besides its entries, for its sum
+  to be written and read and for where it goes, 7 % of 32 entries
 */
 static PetscInt TpspmvDeviceLong(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscInt tile)
 {

@@ -1,10 +1,10 @@
 /*
   tpspmv_device.h - the knobs and the storage of tpSpMV for devices
 
-  The pairs of a chunk lie by falling number of entries in strips of 32: step k of a strip has the k-th entries of its pairs side by
-  side, for as many steps as its first pair has entries, so that each step is aligned (5.2). Fill is never multiplied. A row with
-  many entries in a tile makes several pairs. The columns of a chunk count from its least one, and take 16 bits where they can.
-  The entries of a pair follow each other in CSR, so that where they begin is all that new values need.
+  The pairs of a chunk lie by falling number of entries in strips of 32: step k of a strip has the k-th entries of its pairs side
+  by side, for as many steps as its first pair has entries, so that each step is aligned (5.2). Fill is never multiplied. A row
+  with many entries in a tile makes several pairs. The columns of a chunk count from its least one, and take 16 bits where they
+  can. The entries of a pair follow each other in CSR, so that where they begin is all that new values need.
 
   tpspmv_device.c   knobs, what a plan leaves open, which kernels make a product
   tpspmv_tiles.c    one tile or several, by what both would move

@@ -118,7 +118,8 @@ SPMV_INLINE PetscScalar *TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *
   return target >= TPSPMV_KEEP ? y + 8 : y;
 }
 
-/* What rows far behind those of a group will be the first to take of x: from where on for row 0 of the slice, and how many entries */
+/* What rows far behind those of a group will be the first to take of x: from where on for row 0 of the slice, and how many
+   entries */
 typedef struct {
   const PetscScalar *x;
   PetscInt           n;
