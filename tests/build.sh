@@ -56,7 +56,7 @@ check calibrate $COMPILE -Werror -fsyntax-only examples/calibrate/calibrate.c
 check spmvbench_says_why fails 'install the packages libsuitesparse-dev and zlib1g-dev' env -u MAKEFLAGS make spmvbench cholmod_cflags=-I/nowhere
 
 # Packages: silent when nothing is missing; a system without apt-get is told in one sentence
-check packages_silent bash -c 'said=$(conf/packages test 2>&1) && [ -z "$said" ]'
+check packages_silent bash -c 'said=$(conf/packages test 2>&1) && [ -z "$said" ] || { echo "$said"; exit 1; }'
 mkdir "$tmp/bin"
 for tool in sh sed id mkdir cat; do ln -s "$(command -v $tool)" "$tmp/bin/"; done
 check packages_elsewhere bash -c "said=\$(env -i PATH='$tmp/bin' conf/packages test 2>&1) && exit 1; echo \"\$said\"; [ \$(echo \"\$said\" | wc -l) = 1 ] && echo \"\$said\" | grep 'install these first.* gcc .*petsc-dev'"
