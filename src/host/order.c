@@ -13,21 +13,6 @@
 #define ORDER_AHEAD   8          /* rows between the one at hand and the one that is prefetched */
 #define ORDER_AT_ONCE 16         /* entries that are compared at once */
 
-/* True if the g rows from r on have the same columns, and these come in aligned groups of g */
-static PetscBool OrderIsGroup(const SpmvCSR *csr, PetscInt r, PetscInt g)
-{
-  const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r];
-
-  if (n % g || SpmvSameRows(csr, r, g) < g) return PETSC_FALSE;
-  for (PetscInt k = 0; k < n; k += g) {
-    if (j[k] % g) return PETSC_FALSE;
-    for (PetscInt l = 1; l < g; l++) {
-      if (j[k + l] != j[k] + l) return PETSC_FALSE;
-    }
-  }
-  return PETSC_TRUE;
-}
-
 /* Rows that stay together, so that blocks stay blocks: the declared ones, else what some rows show */
 PetscInt SpmvOrderGroup(const SpmvCSR *csr)
 {
@@ -37,7 +22,7 @@ PetscInt SpmvOrderGroup(const SpmvCSR *csr)
     PetscInt       are = 0;
 
     if (csr->m % g) continue;
-    for (PetscInt k = 0; k < looks; k++) are += OrderIsGroup(csr, (PetscInt)((PetscInt64)groups * k / looks) * g, g);
+    for (PetscInt k = 0; k < looks; k++) are += SpmvShapeIsWhole(csr, (PetscInt)((PetscInt64)groups * k / looks) * g, g);
     if (looks && 10 * are >= 9 * looks) return g; /* boundary conditions may have cut some */
   }
   return 1;
@@ -203,7 +188,7 @@ static PetscErrorCode OrderEntries(SpmvOrder *o, const SpmvCSR *csr)
     const PetscInt row = o->row[k], first = csr->i[row], n = csr->i[row + 1] - first;
 
     SpmvPrefetchRow(csr, o->row[PetscMin(k + ORDER_AHEAD, o->n - 1)], PETSC_FALSE);
-    rows = o->group > 1 && k % o->group == 0 && OrderIsGroup(csr, row, o->group) ? o->group : 1;
+    rows = o->group > 1 && k % o->group == 0 && SpmvShapeIsWhole(csr, row, o->group) ? o->group : 1;
     OrderRow(o, csr->j + first, n, rows, &room, from);
     for (PetscInt r = 1; r < rows; r++) memcpy(from + r * n, from, (size_t)n * sizeof(*from));
     from += rows * n;

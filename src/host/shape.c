@@ -48,6 +48,24 @@ void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
   *w = ShapeElected(columns, most);
 }
 
+/*
+  Whether b rows from one on consist of whole blocks b x b: they have the same columns, and these, which increase, come in aligned
+  groups of b. `times`: j is a multiple of b if j times 2^64 / b, rounded up, is less than that modulo 2^64
+
+  Source: D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct computation", Software: Practice and Experience 49 (2019),
+  section 3.2, for 32-bit columns
+*/
+PetscBool SpmvShapeIsWhole(const SpmvCSR *csr, PetscInt row, PetscInt b)
+{
+  const PetscInt *j = csr->j + csr->i[row], n = csr->i[row + 1] - csr->i[row];
+  const uint64_t  times = UINT64_MAX / (uint64_t)b + 1;
+  int             other = 0;
+
+  if (n % b || SpmvSameRows(csr, row, b) < b) return PETSC_FALSE;
+  for (PetscInt k = 0; k < n && b > 1; k += b) other |= (j[k + b - 1] - j[k] != b - 1) | ((uint64_t)j[k] * times >= times);
+  return (PetscBool)!other;
+}
+
 /* Whether some rows have the columns of a neighbour: else there are hardly any blocks */
 PetscBool SpmvShapeShared(const SpmvCSR *csr)
 {

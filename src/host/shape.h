@@ -22,4 +22,5 @@ static inline PetscInt SpmvSameRows(const SpmvCSR *csr, PetscInt row, PetscInt m
 }
 
 extern void      SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w);
+extern PetscBool SpmvShapeIsWhole(const SpmvCSR *csr, PetscInt row, PetscInt b);
 extern PetscBool SpmvShapeShared(const SpmvCSR *csr);

@@ -108,6 +108,7 @@ static void FillAll(SbccooWalk *w, FillChunk *c, SbccooStorage *s)
 
   if (s->row) FillSorted(w, c, s, &at);
   else if (s->b == 1) FillRows(w, s, 1, &at);
+  else if (s->b == 2) FillRows(w, s, 2, &at);
   else if (s->b == 3) FillRows(w, s, 3, &at);
   else FillRows(w, s, (int)s->b, &at);
   s->nindex  = (size_t)(at.index - s->index);
@@ -253,6 +254,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscInt pairs,
   s->least     = look.by[s->codesize == sizeof(int16_t) ? 1 : 0].least;
   s->conjugate = s->upper ? (PetscBool)(csr->declared == SPMV_DECLARED_HERMITIAN) : look.conjugate;
   PetscCall(SbccooWalkCreate(csr, s, &w));
+  PetscCall(SbccooWalkFindWhole(s, &w));
   if (s->row) PetscCall(FillChunkCreate(csr, s, &rows));
   PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
   while (!done) {

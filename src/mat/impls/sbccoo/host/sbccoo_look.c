@@ -3,22 +3,13 @@
 */
 #include "sbccoo_pairs.h"
 
-#define LOOK_NEAR 8 /* rows that are tried one after the other */
-
-/* The row of entry k, which is in row `low` or behind it */
+/* The row of entry k, which is in row `low` or behind it, mostly not far. As SbccooFind(), but for how far it has to look */
 static PetscInt LookRow(const SpmvCSR *csr, PetscInt k, PetscInt low)
 {
-  PetscInt high = csr->m - 1;
+  PetscInt n = 1;
 
-  for (PetscInt r = low; r < csr->m && r < low + LOOK_NEAR; r++) {
-    if (csr->i[r + 1] > k) return r;
-  }
-  while (low < high) {
-    const PetscInt middle = low + (high - low + 1) / 2;
-
-    if (csr->i[middle] <= k) low = middle;
-    else high = middle - 1;
-  }
+  while (low + n < csr->m && csr->i[low + n] <= k) n *= 2;
+  for (n = PetscMin(n, csr->m - low); n > 1; n -= n / 2) low += csr->i[low + n / 2] <= k ? n / 2 : 0;
   return low;
 }
 
@@ -131,18 +122,27 @@ static PetscErrorCode LookPairs(PetscInt n, const PetscScalar pairs[], PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* `most` evenly spread entries off the diagonal, and their partners. Of some rows of a matrix: those that have both */
+/* `most` evenly spread entries off the diagonal, and their partners. Of some rows of a matrix: those that have both. Step by step
+   for all of them: what is in no cache is then waited for at once */
 PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look)
 {
   const PetscInt              nz = csr->i[csr->m], count = PetscMin(nz, most);
   SPMV_TEMPORARY PetscScalar *pairs  = NULL;
+  SPMV_TEMPORARY PetscInt    *place  = NULL; /* [2 count] of entries, then of those of pairs */
   PetscInt                    looked = 0, n = 0, i = 0;
   SbccooLook                  other;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(2 * count, &pairs));
+  PetscCall(PetscMalloc1(2 * count, &place));
+  for (PetscInt c = 0; c < count; c++) place[count + c] = (PetscInt)SpmvShare((size_t)nz, c, count);
   for (PetscInt c = 0; c < count; c++) {
-    const PetscInt k = (PetscInt)SpmvShare((size_t)nz, c, count), j = csr->j[k] - csr->first;
+    const PetscInt j = csr->j[place[count + c]] - csr->first;
+
+    if (j >= 0 && j < csr->m) __builtin_prefetch(csr->j + csr->i[j] + (csr->i[j + 1] - csr->i[j]) / 2, 0, 2);
+  }
+  for (PetscInt c = 0; c < count; c++) {
+    const PetscInt k = place[count + c], j = csr->j[k] - csr->first;
     PetscInt       partner;
 
     i = LookRow(csr, k, i);
@@ -150,9 +150,10 @@ PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look)
     looked++;
     partner = SbccooFind(csr, j, csr->first + i);
     if (partner < 0) continue;
-    pairs[2 * n]       = csr->a[i < j ? k : partner];
-    pairs[2 * n++ + 1] = csr->a[i < j ? partner : k];
+    place[2 * n]       = i < j ? k : partner; /* n <= c: it is not needed any more */
+    place[2 * n++ + 1] = i < j ? partner : k;
   }
+  for (PetscInt p = 0; p < 2 * n; p++) pairs[p] = csr->a[place[p]];
   PetscCall(LookPairs(n, pairs, PETSC_FALSE, look));
   if (SBCCOO_CODES > 1) {
     PetscCall(LookPairs(n, pairs, PETSC_TRUE, &other));

@@ -3,6 +3,7 @@
 */
 #include "sbccoo_walk.h"
 #include "../../../../host/prefetch.h"
+#include "../../../../host/shape.h"
 
 /* Entries of a chunk of rows of scalars, at most */
 size_t SbccooChunkMost(const SpmvCSR *csr, const SbccooStorage *s)
@@ -43,11 +44,22 @@ PetscErrorCode SbccooWalkDestroy(SbccooWalk *w)
 
   PetscFunctionBegin;
   PetscCall(PetscFree(w->left));
+  PetscCall(PetscFree(w->whole));
   PetscCall(PetscFree(w->scale));
   PetscCall(PetscFree3(w->column, w->value, w->other));
   PetscCall(PetscFree3(w->there, w->code, w->told));
   PetscCall(PetscFree3(w->bothcolumn, w->both, w->mate));
   PetscCall(PetscFree5(c->piece, c->mask, c->column, c->value, c->code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds the block rows of whole blocks, which a walk through all of them passes faster */
+PetscErrorCode SbccooWalkFindWhole(const SbccooStorage *s, SbccooWalk *w)
+{
+  PetscFunctionBegin;
+  if (s->b == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(s->nb, &w->whole));
+  for (PetscInt i = 0; i < s->nb; i++) w->whole[i] = (uint8_t)SpmvShapeIsWhole(w->csr, i * s->b, s->b);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

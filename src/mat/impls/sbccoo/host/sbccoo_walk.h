@@ -46,6 +46,7 @@ typedef struct {
   SbccooBad      bad;
   PetscReal     *scale; /* [m] of the upper part alone: the square roots of the diagonal entries */
   SbccooLeft    *left;  /* [m] */
+  uint8_t       *whole; /* [nb] whether a block row consists of whole blocks; NULL: it is not known */
   SbccooList    *rest;
   PetscBool      prefetches; /* what comes soon */
 
@@ -87,19 +88,22 @@ static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, Pet
   What comes after entry k of a row is needed some rows later: too late to wait for it, and no processor foresees it. Values have
   two lines for one of columns. Always inline: compilers drop a call to what has no effect
 */
-static inline __attribute__((always_inline)) void SbccooSoon(const SbccooWalk *w, PetscInt k)
+static inline __attribute__((always_inline)) void SbccooSoon(const SbccooWalk *w, PetscInt k, PetscBool columns)
 {
   const char *a = (const char *)(w->csr->a + k), *j = (const char *)(w->csr->j + k);
 
   if (!w->prefetches) return;
   __builtin_prefetch(a + SPMV_CACHE_LINE, 0, 3);
   __builtin_prefetch(a + 2 * SPMV_CACHE_LINE, 0, 3);
-  __builtin_prefetch(j + SPMV_CACHE_LINE, 0, 3);
+  if (columns) __builtin_prefetch(j + SPMV_CACHE_LINE, 0, 3);
 }
 
 #define SBCCOO_PREFETCH 3 /* block rows between the one at hand and the one whose partners are prefetched */
 
-/* The partners of a block row that comes soon, as far as it has whole blocks: lines that nobody read before, or long ago */
+/*
+  The partners of a block row that comes soon, as far as it has whole blocks: lines that nobody read before, or long ago. Where all
+  rows of a block have the same columns, only those of the first are read
+*/
 static inline __attribute__((always_inline)) void SbccooPrefetchPartners(const SbccooWalk *w, PetscInt i, int b)
 {
   const PetscInt row = i + SBCCOO_PREFETCH, last = (w->nb - 1) * b;
@@ -108,9 +112,10 @@ static inline __attribute__((always_inline)) void SbccooPrefetchPartners(const S
   for (PetscInt k = w->left[row * b].next; k < w->left[row * b].end && w->csr->j[k] <= last; k += b) {
     const SbccooLeft *left = w->left + w->csr->j[k];
 
+    __builtin_prefetch(w->csr->j + left->next, 0, 3);
     for (int r = 0; r < b; r++) {
       __builtin_prefetch(w->csr->a + left[r].next, 0, 3);
-      __builtin_prefetch(w->csr->j + left[r].next, 0, 3);
+      if (r && !(w->whole && w->whole[row])) __builtin_prefetch(w->csr->j + left[r].next, 0, 3);
     }
   }
 }
@@ -247,6 +252,33 @@ static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
   }
 }
 
+/* SbccooTakeBlock() of a pair without missing entries in block rows that consist of whole blocks; PETSC_FALSE: it is none */
+static inline __attribute__((always_inline)) PetscBool SbccooTakeWhole(SbccooWalk *w, PetscInt i, PetscInt j, int b)
+{
+  const size_t      entries = (size_t)(b * b);
+  PetscScalar      *upper = w->value + (size_t)(w->n + 1) * entries, *lower = w->other + (size_t)w->n * entries;
+  const SpmvCSR    *csr = w->csr;
+  SbccooLeft *const own = w->left + i * b, *const its = w->left + j * b;
+
+  if (!w->whole[j] || its->next >= its->end || csr->j[its->next] != i * b) return PETSC_FALSE;
+  for (int r = 0; r < b; r++) {
+    const PetscScalar *a = csr->a + own[r].next;
+
+    for (int c = 0; c < b; c++) upper[r * b + c] = a[c];
+    own[r].next += b;
+  }
+  for (int r = 0; r < b; r++) {
+    const PetscScalar *a = csr->a + its[r].next;
+
+    SbccooSoon(w, its[r].next, (PetscBool)!r);
+    for (int c = 0; c < b; c++) lower[c * b + r] = a[c];
+    its[r].next += b;
+  }
+  w->there[w->n]    = (SbccooThere){~UINT64_C(0) >> (64 - b * b), ~UINT64_C(0) >> (64 - b * b)};
+  w->column[w->n++] = j;
+  return PETSC_TRUE;
+}
+
 /* Block (i, j), the next one of its row, by rows, and block (j, i) by columns, so that the two of a pair have the same place */
 static inline __attribute__((always_inline)) void SbccooTakeBlock(SbccooWalk *w, PetscInt i, PetscInt j, int b)
 {
@@ -256,7 +288,7 @@ static inline __attribute__((always_inline)) void SbccooTakeBlock(SbccooWalk *w,
   for (int r = 0; r < b; r++) SbccooTake(w, i * b + r, j * b, b, 1, upper + r * b, &there.up, r * b);
   for (int r = 0; r < b; r++) {
     SbccooPass(w, j * b + r, i * b);
-    SbccooSoon(w, w->left[j * b + r].next);
+    SbccooSoon(w, w->left[j * b + r].next, PETSC_TRUE);
     SbccooTake(w, j * b + r, i * b, b, b, lower + r, &there.low, r);
   }
   if (PetscUnlikely((there.up & there.low) != ~UINT64_C(0) >> (64 - b * b))) {
@@ -273,10 +305,11 @@ static inline __attribute__((always_inline)) void SbccooTakeBlock(SbccooWalk *w,
 /* Block row i: its diagonal block, and the blocks beyond it that are stored */
 static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, PetscInt i, int b)
 {
-  const SpmvCSR *csr   = w->csr;
-  const PetscInt limit = w->nb * b;
-  const size_t   alone = w->rest->n;
-  uint64_t       there = 0;
+  const SpmvCSR  *csr   = w->csr;
+  const PetscInt  limit = w->nb * b;
+  const size_t    alone = w->rest->n;
+  const PetscBool whole = (PetscBool)(w->whole && w->whole[i]);
+  uint64_t        there = 0;
 
   SbccooPrefetchPartners(w, i, b);
   w->n = 0;
@@ -286,15 +319,16 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
   }
   w->plain = (PetscBool)(there == ~UINT64_C(0) >> (64 - b * b));
   for (;;) {
-    PetscInt column = limit;
+    PetscInt column = limit, j;
 
-    for (int r = 0; r < b; r++) {
+    for (int r = 0; r < (whole ? 1 : b); r++) {
       const PetscInt k = w->left[i * b + r].next;
 
       if (k < w->left[i * b + r].end) column = PetscMin(column, csr->j[k]);
     }
     if (column >= limit) break;
-    SbccooTakeBlock(w, i, (PetscInt)((unsigned)column / (unsigned)b), b);
+    j = (PetscInt)((unsigned)column / (unsigned)b);
+    if (!whole || !SbccooTakeWhole(w, i, j, b)) SbccooTakeBlock(w, i, j, b);
   }
   for (int r = 0; r < b; r++) SbccooPass(w, i * b + r, csr->n);
   w->plain = (PetscBool)(w->plain && w->rest->n == alone);
@@ -327,7 +361,7 @@ static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
     l = &w->left[j];
     if (PetscUnlikely(l->next < l->end && csr->j[l->next] < i)) SbccooPass(w, j, i);
     if (PetscLikely(l->next < l->end && csr->j[l->next] == i)) {
-      SbccooSoon(w, l->next);
+      SbccooSoon(w, l->next, PETSC_TRUE);
       value[n]       = csr->a[k];
       w->other[n]    = csr->a[l->next++];
       w->column[n++] = j;
@@ -377,5 +411,6 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
 extern size_t         SbccooChunkMost(const SpmvCSR *csr, const SbccooStorage *s);
 extern PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, SbccooWalk *w);
 extern PetscErrorCode SbccooWalkDestroy(SbccooWalk *w);
+extern PetscErrorCode SbccooWalkFindWhole(const SbccooStorage *s, SbccooWalk *w);
 extern PetscErrorCode SbccooRefuse(const SbccooWalk *w);
 extern void           SbccooWalkBegin(const SbccooStorage *s, SbccooWalk *w);
