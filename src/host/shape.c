@@ -50,7 +50,7 @@ void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
 
 /*
   Whether b rows from one on consist of whole blocks b x b: they have the same columns, and these, which increase, come in aligned
-  groups of b. `times`: j is a multiple of b if j times 2^64 / b, rounded up, is less than that modulo 2^64
+  groups of b. `times`: j is a multiple of b if j times 2^64 / b, rounded up, is less than that, both modulo 2^64
 
   Source: D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct computation", Software: Practice and Experience 49 (2019),
   section 3.2, for 32-bit columns
@@ -62,7 +62,7 @@ PetscBool SpmvShapeIsWhole(const SpmvCSR *csr, PetscInt row, PetscInt b)
   int             other = 0;
 
   if (n % b || SpmvSameRows(csr, row, b) < b) return PETSC_FALSE;
-  for (PetscInt k = 0; k < n && b > 1; k += b) other |= (j[k + b - 1] - j[k] != b - 1) | ((uint64_t)j[k] * times >= times);
+  for (PetscInt k = 0; k < n; k += b) other |= (j[k + b - 1] - j[k] != b - 1) | ((uint64_t)j[k] * times > times - 1);
   return (PetscBool)!other;
 }
 

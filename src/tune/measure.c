@@ -1,9 +1,9 @@
 /*
   measure.c - which options are built and run, the likeliest first
 
-  What building takes is timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is begun that would not end in
-  time. On a device compiling counts, too; programs that were compiled before, for another plan, another matrix, or by an earlier
-  run, are taken again.
+  What building takes is timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is begun that would not end
+  in time. On a device compiling counts, too; programs that were compiled before, for another plan, another matrix, or by an
+  earlier run, are taken again.
 */
 #include "tune.h"
 #include "../host/machine.h"

@@ -96,8 +96,8 @@ static const SpmvOption *HostBest(const SpmvSearch *search)
 }
 
 /*
-  Whether a turn tells which of two products is faster: one took much longer than the other, though not than expected. What holds up
-  one of them alone would else decide: a 4x4 matrix in the second cache by `sbccoo`, 1.7 times as slow as by `bccoo` (Zen 4)
+  Whether a turn tells which of two products is faster: one took much longer than the other, though not than expected. What holds
+  up one of them alone would else decide: a 4x4 matrix in the second cache by `sbccoo`, 1.7 times as slow as by `bccoo` (Zen 4)
 */
 static PetscBool HostDecided(const PetscLogDouble least[2], const PetscLogDouble expected[2])
 {
@@ -108,9 +108,9 @@ static PetscBool HostDecided(const PetscLogDouble least[2], const PetscLogDouble
 }
 
 /*
-  The time of a product by an option's storage, or by AIJ's kernel. If there is a best option so far, and this one, from memory, is
-  not much faster at once, they run in turns, and the time is that one's, as it was measured before, times how much longer this one
-  took now
+  The time of a product by an option's storage, or by AIJ's kernel. If there is a best option so far, and this one, from memory,
+  is not much faster at once, they run in turns, and the time is that one's, as it was measured before, times how much longer this
+  one took now
 */
 static PetscErrorCode HostTurns(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, SpmvOption *option)
 {

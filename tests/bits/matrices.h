@@ -8,8 +8,8 @@
   arrow:n                    the diagonal, a full first column, a full last row
   dense:m:n
   unsorted:m:n:length        as random, columns of a row not in order
-  mirror:nodes:b:far blocks of b x b between near nodes. Of ten pairs of entries three are equal, the others 1 to 60 units in
-                             the last place apart, of a hundred so many far apart. Some rows have the diagonal only
+  mirror:nodes:b:far         blocks of b x b between near nodes. Of ten pairs of entries three are equal, the others 1 to 60
+                             units in the last place apart, of a hundred so many far apart. Some rows have the diagonal only
   declared:nodes:b           the same, none far apart, and declared symmetric for ever (MatSetOption())
   file:name                  the pattern of <-matrices>/name.mtx.gz, a Matrix Market file
 

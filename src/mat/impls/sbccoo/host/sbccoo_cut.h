@@ -3,7 +3,7 @@
   chunk by their lengths
 */
 #pragma once
-#include "sbccoo_walk.h"
+#include "sbccoo_walk_scalars.h"
 
 /* Where the next row goes in the arrays */
 typedef struct {

@@ -2,7 +2,7 @@
   sbccoo_renew.h - where the rows of a storage are in its arrays, for new values
 */
 #pragma once
-#include "sbccoo_walk.h"
+#include "sbccoo_walk_scalars.h"
 
 /* Where the next row is in the arrays */
 typedef struct {

@@ -100,22 +100,26 @@ static inline __attribute__((always_inline)) void SbccooSoon(const SbccooWalk *w
 
 #define SBCCOO_PREFETCH 3 /* block rows between the one at hand and the one whose partners are prefetched */
 
-/*
-  The partners of a block row that comes soon, as far as it has whole blocks: lines that nobody read before, or long ago. Where all
-  rows of a block have the same columns, only those of the first are read
-*/
+/* Of how many rows of a block row the columns are to be read: of one where all are known to have the same */
+static inline int SbccooRead(const SbccooWalk *w, PetscInt i, int b)
+{
+  return w->whole && w->whole[i] ? 1 : b;
+}
+
+/* The partners of a block row that comes soon, as far as it has whole blocks: lines that nobody read before, or long ago */
 static inline __attribute__((always_inline)) void SbccooPrefetchPartners(const SbccooWalk *w, PetscInt i, int b)
 {
-  const PetscInt row = i + SBCCOO_PREFETCH, last = (w->nb - 1) * b;
+  const PetscInt soon = i + SBCCOO_PREFETCH, row = soon * b, last = (w->nb - 1) * b;
+  int            read;
 
-  if (row >= w->nb || !w->prefetches) return;
-  for (PetscInt k = w->left[row * b].next; k < w->left[row * b].end && w->csr->j[k] <= last; k += b) {
+  if (soon >= w->nb || !w->prefetches) return;
+  read = SbccooRead(w, soon, b);
+  for (PetscInt k = w->left[row].next; k < w->left[row].end && w->csr->j[k] <= last; k += b) {
     const SbccooLeft *left = w->left + w->csr->j[k];
 
-    __builtin_prefetch(w->csr->j + left->next, 0, 3);
     for (int r = 0; r < b; r++) {
       __builtin_prefetch(w->csr->a + left[r].next, 0, 3);
-      if (r && !(w->whole && w->whole[row])) __builtin_prefetch(w->csr->j + left[r].next, 0, 3);
+      if (r < read) __builtin_prefetch(w->csr->j + left[r].next, 0, 3);
     }
   }
 }
@@ -192,12 +196,6 @@ static inline void SbccooSetFar(int8_t code[])
 {
   memset(code, 0, SBCCOO_CODES);
   code[0] = SBCCOO_FAR;
-}
-
-/* 1 if an entry is stored in its piece, of `whole` ones: the entry before or after it in its row is in the same */
-static inline int SbccooInPiece(PetscInt last, PetscInt piece, PetscInt next, PetscInt whole)
-{
-  return ((piece == last) | (piece == next)) & (piece < whole);
 }
 
 /* What was found of the second entries that no codes tell, and what there was room for */
@@ -305,11 +303,11 @@ static inline __attribute__((always_inline)) void SbccooTakeBlock(SbccooWalk *w,
 /* Block row i: its diagonal block, and the blocks beyond it that are stored */
 static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, PetscInt i, int b)
 {
-  const SpmvCSR  *csr   = w->csr;
-  const PetscInt  limit = w->nb * b;
-  const size_t    alone = w->rest->n;
-  const PetscBool whole = (PetscBool)(w->whole && w->whole[i]);
-  uint64_t        there = 0;
+  const SpmvCSR *csr   = w->csr;
+  const PetscInt limit = w->nb * b;
+  const size_t   alone = w->rest->n;
+  const int      read  = SbccooRead(w, i, b);
+  uint64_t       there = 0;
 
   SbccooPrefetchPartners(w, i, b);
   w->n = 0;
@@ -321,90 +319,18 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
   for (;;) {
     PetscInt column = limit, j;
 
-    for (int r = 0; r < (whole ? 1 : b); r++) {
+    for (int r = 0; r < read; r++) {
       const PetscInt k = w->left[i * b + r].next;
 
       if (k < w->left[i * b + r].end) column = PetscMin(column, csr->j[k]);
     }
     if (column >= limit) break;
     j = (PetscInt)((unsigned)column / (unsigned)b);
-    if (!whole || !SbccooTakeWhole(w, i, j, b)) SbccooTakeBlock(w, i, j, b);
+    if (read == b || !SbccooTakeWhole(w, i, j, b)) SbccooTakeBlock(w, i, j, b);
   }
   for (int r = 0; r < b; r++) SbccooPass(w, i * b + r, csr->n);
   w->plain = (PetscBool)(w->plain && w->rest->n == alone);
   SbccooTellRow(w, i, b);
-}
-
-/* Row i of scalars: its diagonal and its pairs */
-static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
-{
-  const SpmvCSR *csr   = w->csr;
-  const PetscInt end   = w->left[i].end;
-  const size_t   alone = w->rest->n;
-  PetscScalar   *value = w->value + 1;
-  PetscInt       n     = 0, k;
-  PetscBool      diagonal;
-
-  SbccooPrefetchPartners(w, i, 1);
-  SbccooPass(w, i, i);
-  k           = w->left[i].next;
-  diagonal    = (PetscBool)(k < end && csr->j[k] == i);
-  w->value[0] = diagonal ? csr->a[k++] : 0;
-  for (; k < end; k++) {
-    const PetscInt j = csr->j[k];
-    SbccooLeft    *l;
-
-    if (PetscUnlikely(j >= w->nb)) {
-      SbccooAlone(w, i, j, csr->a[k]);
-      continue;
-    }
-    l = &w->left[j];
-    if (PetscUnlikely(l->next < l->end && csr->j[l->next] < i)) SbccooPass(w, j, i);
-    if (PetscLikely(l->next < l->end && csr->j[l->next] == i)) {
-      SbccooSoon(w, l->next, PETSC_TRUE);
-      value[n]       = csr->a[k];
-      w->other[n]    = csr->a[l->next++];
-      w->column[n++] = j;
-    } else SbccooAlone(w, i, j, csr->a[k]);
-  }
-  w->n     = n;
-  w->plain = (PetscBool)(diagonal && w->rest->n == alone);
-}
-
-/* The pairs of row i of scalars, some of which are not told: both of their entries are stored. told[first] is the row's first */
-static inline void SbccooSplitScalars(SbccooWalk *w, PetscInt i, size_t first)
-{
-  const size_t bytes = SBCCOO_CODES * w->codesize;
-  PetscScalar *value = w->value + 1;
-  PetscInt     n     = 0;
-
-  w->nboth = 0;
-  while (n < w->n && SbccooIsTold(w->told, first + (size_t)n)) n++;
-  for (PetscInt k = n; k < w->n; k++) {
-    const int one = SbccooIsTold(w->told, first + (size_t)k);
-
-    if (!one && w->upper) SbccooCheck(w, i, w->column[k], value[k], w->other[k]);
-    if (one || w->upper) {
-      memmove(w->code + (size_t)n * bytes, w->code + (size_t)k * bytes, bytes);
-      value[n]       = value[k];
-      w->column[n++] = w->column[k];
-    } else {
-      w->near += SbccooNear(w, value[k], w->other[k]);
-      w->bothcolumn[w->nboth]     = w->column[k];
-      w->both[2 * w->nboth]       = value[k];
-      w->both[2 * w->nboth++ + 1] = w->other[k];
-    }
-  }
-  w->n = n;
-}
-
-/* Row i of scalars: pairs that are told from one entry, and pairs with both */
-static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
-{
-  SbccooWalkScalars(w, i);
-  w->nboth = 0;
-  if (w->tell((size_t)w->n, w->value + 1, w->other, w->least, w->conjugate, w->codesize, w->code, w->told))
-    SbccooSplitScalars(w, i, 0);
 }
 
 /* sbccoo_walk.c */
