@@ -45,6 +45,7 @@ typedef enum {
 typedef struct {
   PetscInt           m, n;     /* rows, columns (local) */
   PetscInt           first;    /* number of the first row: not 0 in a part that the tuner looks at */
+  PetscInt           all;      /* rows of the matrix that the tuner looks at a part of; 0: these are all */
   PetscInt           rbs, cbs; /* block sizes of rows and columns that the user declared (MatSetBlockSizes()), 1 if none */
   const PetscInt    *i;        /* [m + 1]  first entry of each row; i[0] = 0 */
   const PetscInt    *j;        /* [i[m]]   column of each entry, 0 <= j < n */

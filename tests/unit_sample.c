@@ -126,6 +126,49 @@ static PetscErrorCode TestDenseRows(void)
   PetscFunctionReturn(0);
 }
 
+/* Rows of 20 to 59 entries, in no order: what pmf loses where the length changes, from windows of some rows, is as in all of them */
+static PetscErrorCode TestLengths(void)
+{
+  enum { M = 6000, LEAST = 20, LENGTHS = 40 };
+  SpmvTestCSR t = {.m = M, .n = M};
+  SpmvCSR     csr;
+  SpmvSample  sample;
+  SpmvTerms   terms;
+  SpmvWork    all = {0};
+  SpmvPlan    plan;
+  PetscInt    number = 0, nz = 0;
+
+  PetscFunctionBegin;
+  while (strcmp(SpmvCandidate[number]->name, "pmf")) number++;
+  PetscCall(SpmvTestCSRAlloc(M, M * (LEAST + LENGTHS), &t));
+  for (PetscInt r = 0; r < M; r++) {
+    const PetscInt length = LEAST + (r * 7919 + r / 40 * 31) % LENGTHS;
+
+    t.i[r] = nz;
+    for (PetscInt k = 0; k < length; k++, nz++) {
+      t.j[nz] = 97 * k + (r * 61) % 90;
+      t.a[nz] = 1 + r % 300;
+    }
+  }
+  t.i[M] = nz;
+  csr    = SpmvTestCSRView(&t);
+  plan   = SpmvTestPlan(SpmvCandidate[number], SPMV_BACKEND_HOST);
+  PetscCall(SpmvCandidate[number]->host->side.resolve(&csr, NULL, &plan));
+  PetscCall(SpmvCandidate[number]->host->side.work(&csr, &plan, &all));
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
+  PetscCheck(sample.window[0].m < M / 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a window of %d rows", (int)sample.window[0].m);
+  PetscCall(SpmvEstimateTerms(&sample, SPMV_ISA_COUNT, number, 1, &plan, &terms));
+  PetscCheck(PetscAbsReal(terms.work.bytes / all.bytes - 1) < 0.02, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes, by a sample %g",
+             (double)all.bytes, (double)terms.work.bytes);
+  PetscCheck(PetscAbsReal(terms.work.misses / all.misses - 1) < 0.25, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%g branches are not foreseen, by a sample %g", (double)all.misses, (double)terms.work.misses);
+  PetscCheck(PetscAbsReal(terms.work.cycles / all.cycles - 1) < 0.25, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%g cycles, by a sample %g", (double)all.cycles, (double)terms.work.cycles);
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -134,6 +177,7 @@ int main(int argc, char **argv)
   PetscCall(TestSample());
   PetscCall(TestUneven());
   PetscCall(TestDenseRows());
+  PetscCall(TestLengths());
   PetscCall(PetscFinalize());
   return 0;
 }

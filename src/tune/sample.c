@@ -232,6 +232,7 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
     s->window[w] = (SpmvCSR){.m        = rows,
                              .n        = csr->n,
                              .first    = first,
+                             .all      = csr->m,
                              .rbs      = csr->rbs,
                              .cbs      = csr->cbs,
                              .i        = i,

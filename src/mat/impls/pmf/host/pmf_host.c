@@ -76,10 +76,10 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 }
 
 /*
-  Cycles of Zen 4, fitted to 82 matrices: a slice begins and ends, a row alone is summed up across the lanes; those of a run are
+  Cycles of Zen 4, fitted to 222 matrices: a slice begins and ends, a row alone is summed up across the lanes; those of a run are
   in pmf_host.h
 */
-#define PMF_CYCLES_SLICE     3.5
+#define PMF_CYCLES_SLICE     4.5
 #define PMF_CYCLES_ALONE     8.5
 #define PMF_CYCLES_PICK      1.0  /* of a step that picks x from pieces, in whole vectors */
 #define PMF_CYCLES_FEW       1.0  /* of a step whose values are few, besides decoding them */
@@ -87,6 +87,33 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 #define PMF_WAITS            0.7  /* of the lines of x that a row after the other waits for (20 matrices, Emerald Rapids) */
 #define PMF_CYCLES_BUILD     18.0 /* of an entry, and ... */
 #define PMF_CYCLES_BUILD_ROW 90.0 /* ... of a row; these and those of other formats are medians of 190 matrices, Zen 4 */
+
+/*
+  What is lost where rows get shorter is lost once in a window, but for lengths that the rows of a part do not have: of a matrix
+  whose windows have f times as many rows, a row loses so much less
+*/
+#define PMF_TURNS  0.5  /* by which f's exponent is more than -1 where each slice turns (189 matrices, f = 1.5 to 57) */
+#define PMF_SELDOM 0.25 /* -1 times the exponent, at least */
+
+/* Makes counts of a part of a matrix as they are in all of it: of padding, runs and rows alone (PmfTurn()) */
+static void PmfStretch(const PmfLayout *layout, PmfStorage *b)
+{
+  const SpmvCSR *csr  = layout->csr;
+  const double   rows = (double)PetscMin(layout->order.window, csr->all), f = PetscMax(1, rows / PetscMax(1, csr->m));
+  const double   turns   = (double)layout->turns / PetscMax(1, (double)b->nslices + (double)b->nalone / PMF_LANES);
+  const double   fewer   = 1 - pow(f, -PetscMax(PMF_SELDOM, 1 - PMF_TURNS * turns));
+  const size_t   padding = (size_t)((1 - 1 / f) * (double)layout->padding / PMF_LANES);
+  const size_t   ragged = PetscMin(padding, b->kind[PMF_RAGGED]), alone = (size_t)(fewer * (double)b->nalone);
+
+  b->nsteps -= padding;
+  b->value.n -= PMF_LANES * padding;
+  b->kind[PMF_RAGGED] -= ragged;
+  b->nmasks -= ragged;
+  b->ncolumns -= PMF_LANES * ragged;
+  b->nruns -= PetscMin((size_t)(fewer * (double)layout->turns), b->nruns);
+  b->nalone -= alone;
+  b->nslices += alone / PMF_LANES;
+}
 
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
@@ -101,6 +128,7 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
 
   PetscFunctionBegin;
   PetscCall(PmfLayoutCreate(rows, plan, &layout, &own.storage));
+  PmfStretch(&layout, layout.b);
   b    = layout.b;
   kind = b->kind;
   PetscCall(PmfHostArrays(b, &narrays, arrays));

@@ -151,6 +151,8 @@ typedef struct {
   PetscInt       blockrows; /* rows of the diagonals */
   PetscInt       pieces;    /* PMF_PIECES; steps that share pieces, if they do */
   PmfSlice       open;      /* the run that slices are added to */
+  size_t         padding;   /* of a part of a matrix: elements that have no entry, as rows of a slice differ in length */
+  size_t         turns;     /* the same: runs that begin as rows get shorter */
 } PmfLayout;
 
 /* pmf_steps.c */

@@ -123,12 +123,28 @@ static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Of a part of a matrix: counts what is lost where rows get shorter, which is less where more rows are ordered together. last:
+  steps of the slice before, or minus those of the row alone before; 0 if that was a slice of rows that differ
+*/
+static void PmfTurn(PmfLayout *layout, const int32_t row[], PetscInt rows, PetscBool alone, PetscInt *last)
+{
+  const PetscInt *i = layout->order.rest.i, length = i[row[0] + 1] - i[row[0]], least = i[row[rows - 1] + 1] - i[row[rows - 1]];
+  const PetscInt this = alone ? -(length + PMF_LANES - 1) / PMF_LANES : length;
+
+  if (!layout->csr->all) return;
+  layout->turns += this != *last || least < length;
+  *last = least < length ? 0 : this;
+  for (PetscInt l = 1; l < rows && least < length; l++) layout->padding += (size_t)(length - (i[row[l] + 1] - i[row[l]]));
+}
+
 /* The slices of a window, or of what one part has of it: the rows at places [first, end) of the order */
 static PetscErrorCode PmfLayoutWindow(PmfLayout *layout, PetscInt first, PetscInt end)
 {
   const PmfOrder *order = &layout->order;
   const SpmvCSR  *csr   = &order->rest;
   size_t          k     = layout->nrows;
+  PetscInt        last  = 0;
 
   PetscFunctionBegin;
   for (PetscInt start = end - 1, length; start >= first; end = start--) { /* rows of a length stay as they are */
@@ -145,8 +161,14 @@ static PetscErrorCode PmfLayoutWindow(PmfLayout *layout, PetscInt first, PetscIn
 
     PmfPrefetchRows(layout, row, PMF_LANES);
     k += (size_t)(alone ? alone : rows);
-    if (!alone) PetscCall(PmfAppend(layout, PmfSliceOf(layout, row, rows)));
-    for (; alone; alone--, row++) PetscCall(PmfAppend(layout, PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1])));
+    if (!alone) {
+      PmfTurn(layout, row, rows, PETSC_FALSE, &last);
+      PetscCall(PmfAppend(layout, PmfSliceOf(layout, row, rows)));
+    }
+    for (; alone; alone--, row++) {
+      PmfTurn(layout, row, 1, PETSC_TRUE, &last);
+      PetscCall(PmfAppend(layout, PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1])));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
