@@ -5,7 +5,7 @@
 #include "machine.h"
 
 #define NEAR_LENGTHS 1024  /* longer rows are ordered as of this length */
-#define NEAR_ENTRIES 2048  /* entries that are looked at in each order, ... */
+#define NEAR_ENTRIES 1024  /* entries that are looked at in each order, ... */
 #define NEAR_MANY    32768 /* ... or half of all, if these are more: a product takes so long that it does not count */
 #define NEAR_ROWS    96    /* rows that are too few to tell what an order of more of them does */
 

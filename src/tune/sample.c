@@ -32,7 +32,7 @@ static const struct {
 #define SAMPLE_LINES  4    /* ... and one for so many lines of x: else lines at random would belong together */
 #define SAMPLE_ACCESSES \
   262144 /* entries that warm the caches, then as many that are counted, at most, in each of two places; ... */
-#define SAMPLE_ACCESSED   24   /* ... one of so many entries, or ... */
+#define SAMPLE_ACCESSED   32   /* ... one of so many entries, or ... */
 #define SAMPLE_FEWER      2048 /* ... so many, but no more than one of SAMPLE_ACCESSED / 2 */
 #define SAMPLE_WEIGHT_MAX 4.   /* a window counts at most so many times as its number of rows alone would have it */
 
