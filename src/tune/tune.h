@@ -268,7 +268,7 @@ extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const c
 extern PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *request);
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvCSR *csr, const SpmvTarget *target,
                                            SpmvChoice *choice);
-extern PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceToWisdom(const SpmvCSR *csr, const SpmvTarget *target, const SpmvChoice *choice);
 
 /* words.c: what was chosen, in words */
 extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);

@@ -4,8 +4,8 @@
   A file has lines "key | value", both text without '|' or line ends. The key has all that a choice depends on: library,
   instruction set, scalar and index width, processor, threads, what was asked for but for the time, the matrix; where a device
   takes part, its API, name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program,
-  another run, or another matrix with the same pattern finds the value. The user's own file is read first, then the system's,
-  which is never written.
+  another run, or another matrix with the same pattern, whose values are of the same kind, finds the value. The user's own file is
+  read first, then the system's, which is never written.
 
   Nothing that happens to a file is an error: what cannot be read, or another user can have written, is a miss, what cannot be
   written is told by -info. Writers take turns by a lock beside the file, read it again, replace or add their line, write a file
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define SPMV_WISDOM_SYSTEM "/etc/petscspmv/wisdom"
-#define WISDOM_VERSION     4 /* of what lines mean: raised when formats, their knobs or keys change */
+#define WISDOM_VERSION     5 /* of what lines mean: raised when formats, their knobs or keys change */
 
 /* Splits "key | value\n" in place; 0 if the line is not of that form */
 static int WisdomSplit(char line[], char **value)
@@ -154,13 +154,32 @@ static PetscErrorCode WisdomDevice(const SpmvTarget *target, const SpmvChoice *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvTarget *target, const SpmvChoice *choice, PetscInt kind,
-                                char text[], size_t size)
+/*
+  Of matrices with one pattern, the formats that suit and what is left open of a plan tell those apart whose values need other
+  storages: few or many, equal across the diagonal, nearly so, or not
+*/
+static PetscErrorCode WisdomValues(const SpmvCSR *csr, PetscInt number, SpmvPlan plan, uint64_t *hash)
+{
+  const SpmvSide *side = SpmvFormatSide(SpmvCandidate[number], SPMV_BACKEND_HOST);
+  char            why[512];
+
+  PetscFunctionBegin;
+  if (!side) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvSuits(number, csr, &plan, why, sizeof(why)));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  *hash = SpmvHash(*hash, &number, sizeof(number));
+  if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
+  *hash = SpmvHash(*hash, plan.value, sizeof(plan.value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvCSR *csr, const SpmvTarget *target, const SpmvChoice *choice,
+                                PetscInt kind, char text[], size_t size)
 {
   const SpmvKey *key = &choice->key;
   SpmvIsa        isa;
   char           processor[61];
-  uint64_t       asked = 0;
+  uint64_t       asked = 0, values = 0;
 
   PetscFunctionBegin;
   WisdomProcessor(processor);
@@ -177,14 +196,15 @@ static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvTarget *target, 
       asked = SpmvHash(asked, &q->pinned[b][k], sizeof(q->pinned[b][k]));
       asked = SpmvHash(asked, plan->value, sizeof(plan->value));
       asked = SpmvHash(asked, plan->list, sizeof(plan->list));
+      if (b == SPMV_BACKEND_HOST) PetscCall(WisdomValues(csr, k, *plan, &values));
     }
   }
   PetscCall(PetscSNPrintf(text, size,
                           "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT
-                          " %" PetscInt_FMT " %" PetscInt_FMT " %016llx",
+                          " %" PetscInt_FMT " %" PetscInt_FMT " %016llx %016llx",
                           WISDOM_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR], (int)(8 * sizeof(PetscInt)), processor,
                           q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz,
-                          (unsigned long long)key->pattern));
+                          (unsigned long long)key->pattern, (unsigned long long)values));
   PetscCall(WisdomDevice(target, choice, text, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,14 +293,14 @@ PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvCSR *csr, co
   PetscFunctionBegin;
   PetscCall(WisdomFile(q, file, sizeof(file)));
   for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
-    PetscCall(WisdomKey(q, target, choice, kind, text, sizeof(text)));
+    PetscCall(WisdomKey(q, csr, target, choice, kind, text, sizeof(text)));
     SpmvWisdomFind(file, text, value, sizeof(value));
     PetscCall(WisdomChoice(q, csr, target, value, choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice)
+PetscErrorCode SpmvChoiceToWisdom(const SpmvCSR *csr, const SpmvTarget *target, const SpmvChoice *choice)
 {
   const SpmvOption *o      = &choice->best;
   const SpmvFormat *format = SpmvCandidate[o->number];
@@ -288,7 +308,7 @@ PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *ch
 
   PetscFunctionBegin;
   PetscCall(WisdomFile(&choice->request, file, sizeof(file)));
-  PetscCall(WisdomKey(&choice->request, target, choice, choice->request.kind, text, sizeof(text)));
+  PetscCall(WisdomKey(&choice->request, csr, target, choice, choice->request.kind, text, sizeof(text)));
   PetscCall(PetscSNPrintf(value, sizeof(value), "%s%s %.6g %.6g ", o->plan.backend == SPMV_BACKEND_DEVICE ? "device " : "",
                           format->name, (double)o->measured, (double)o->build));
   PetscCall(SpmvPlanText(SpmvFormatSide(format, o->plan.backend), &o->plan, value, sizeof(value)));

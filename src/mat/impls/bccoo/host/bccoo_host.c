@@ -168,4 +168,5 @@ const SpmvHostSide        BccooHost = {
                      .describe  = BccooDescribe,
                      .destroy   = BccooDestroy},
          .kernels = BccooKernels,
+         .rather  = "sbccoo", /* which takes twice as long to make (nodes of eight unknowns, Zen 4) */
 };

@@ -112,13 +112,19 @@ static PetscInt PmfPairs(const PetscInt j[], PetscInt n, PetscInt most)
   return PetscMin(pairs, most);
 }
 
+/* Pairs are worth it if they are half of the gathered steps */
+static PetscBool PmfPairsPay(const PmfRun *run, PetscInt pairs)
+{
+  return (PetscBool)(4 * pairs >= run->steps[PMF_GATHERED]);
+}
+
 /*
-  Pairs instead of gathered steps, if they are half of them, and more than there are loops for, which are faster (ani5_crop,
-  7 entries a row: 0.26 ns an entry, with pairs 0.31)
+  Pairs instead of gathered steps, if these are more than there are loops for, which are faster (ani5_crop, 7 entries a row:
+  0.26 ns an entry, with pairs 0.31)
 */
 static void PmfMakePaired(PmfRun *run, PetscInt pairs)
 {
-  if (PmfOnes(run) || run->steps[PMF_GATHERED] <= PMF_KNOWN || 4 * pairs < run->steps[PMF_GATHERED]) return;
+  if (PmfOnes(run) || run->steps[PMF_GATHERED] <= PMF_KNOWN || !PmfPairsPay(run, pairs)) return;
   run->steps[PMF_PAIRED] = (int32_t)pairs;
   run->steps[PMF_GATHERED] -= 2 * (int32_t)pairs;
 }
@@ -168,7 +174,7 @@ PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows)
     near  = PmfCostNear(common, layout->pieces, times);
   }
   if (steps[PMF_GATHERED] == common && common > PMF_KNOWN && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
-    for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
+    for (PetscInt l = 0; l < rows && PmfPairsPay(&s.run, pairs); l++) pairs = PmfPairs(j[l], common, pairs);
     PmfMakePaired(&s.run, pairs);
   }
   if (near < PMF_COST_LESS * PmfCost(&s.run, common)) {
