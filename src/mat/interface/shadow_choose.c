@@ -175,20 +175,45 @@ PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What was chosen, with an estimate, if one can be made */
-static PetscErrorCode ChosenPredicted(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOption *o)
+/* The estimates that a choice by measuring, which an earlier run made, was not asked for */
+static PetscErrorCode ChosenEstimate(const SpmvCSR *csr, SpmvChoice *choice)
 {
-  SpmvOption options[2];
-  SpmvPlan   plan;
-  char       why[512];
+  SpmvRequest q = choice->request;
+  SpmvChoice *again;
 
   PetscFunctionBegin;
-  *o   = shadow->seq.choice.best;
+  q.kind = SPMV_TUNE_ESTIMATE;
+  PetscCall(PetscNew(&again));
+  PetscCall(SpmvTune(&q, csr, &choice->key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, NULL, NULL, again, NULL));
+  PetscCall(PetscArraycpy(choice->predicted[SPMV_BACKEND_HOST], again->predicted[SPMV_BACKEND_HOST], SPMV_CANDIDATES));
+  choice->best.predicted = choice->predicted[SPMV_BACKEND_HOST][choice->best.number];
+  PetscCall(PetscFree(again));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  What was chosen, with an estimate, if one can be made. What was chosen by measuring takes no longer than what is estimated to
+  take the least
+*/
+static PetscErrorCode ChosenPredicted(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOption *o)
+{
+  SpmvChoice           *choice = &shadow->seq.choice;
+  const PetscLogDouble *least  = choice->predicted[SPMV_BACKEND_HOST];
+  SpmvOption            options[2];
+  SpmvPlan              plan;
+  char                  why[512];
+
+  PetscFunctionBegin;
+  if (choice->from == SPMV_FROM_WISDOM) PetscCall(ChosenEstimate(csr, choice));
+  *o   = choice->best;
   plan = o->plan;
+  for (PetscInt k = 0; k < SPMV_CANDIDATES && o->predicted > 0; k++) {
+    if (least[k] > 0) o->predicted = PetscMin(o->predicted, least[k]);
+  }
   if (o->predicted > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvResolve(&SpmvCandidate[o->number]->host->side, csr, NULL, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* the build says it */
-  PetscCall(SpmvEstimateGain(csr, shadow->settings.request.isa, o->number, &plan, &shadow->seq.choice.reach, options));
+  PetscCall(SpmvEstimateGain(csr, shadow->settings.request.isa, o->number, &plan, &choice->reach, options));
   *o = options[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
