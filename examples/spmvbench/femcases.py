@@ -3,7 +3,7 @@ import collections, csv, os
 
 PYTHON = '/usr/bin/python3'  # Debian's, which has DOLFINx and petsc4py
 
-SIZES = ('L2', 'L2+', 'L3', 'L3+', 'memory')  # +: a little more than it has room for
+SIZES = ('L2', 'L2+', 'L3', 'L3-', 'L3+', 'memory')  # +: a little more than it has room for; -: as much
 NUMBERINGS = ('natural', 'rcm', 'random')
 COLUMNS = ['kind', 'size', 'n', 'numberings']
 

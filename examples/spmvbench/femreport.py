@@ -9,7 +9,7 @@ from written import geomean, table
 HALF = 'sbccoo'
 FULL_SOCKET = 5e9  # bytes a second for one core
 EXPLAINED = '''Assembled by DOLFINx, values as assembled. `FEM_CASES` lists them (`examples/spmvbench/fem.tsv` if not set), and `FEM_TOOL` makes
-them. Sizes: some 60,000 entries (L2), 200,000 (L2+), a million (L3), 6 million (L3+), 12 or 30 million (memory). Numberings: DOLFINx's own
+them. Sizes: some 60,000 entries (L2), 200,000 (L2+), a million (L3), 2 million (L3-), 6 million (L3+), 12 or 30 million (memory). Numberings: DOLFINx's own
 (natural), reverse Cuthill-McKee, random.
 
 - **best** is the fastest of our types, chosen in the first run and reported from the second, against the fastest of Debian's `aij`

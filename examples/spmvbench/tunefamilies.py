@@ -10,7 +10,7 @@ from femcases import read_cases
 # What a family of real matrices is called where its kind has one of these words
 WORDS = [('finite elements, flow', 'fem|cfd|mhd|magneto|elast|element|diffusion|volume|airfoil|thermal|maxwell|waveguide|reservoir'), ('optimisation', r'\blp\b|mip|kkt|qp|linear programming|least squares|bundle'),
          ('graphs', 'graph|network|web|social|road|recommender|internet|email|p2p|collaboration')]
-SIZES = {'L2': 'in L2', 'L2+': 'a little larger than L2', 'L3': 'in L3', 'L3+': 'a little larger than L3', 'memory': 'out of cache'}
+SIZES = {'L2': 'in L2', 'L2+': 'a little larger than L2', 'L3': 'in L3', 'L3-': 'as large as L3', 'L3+': 'a little larger than L3', 'memory': 'out of cache'}
 COARSE, INTERPOLATIONS, TUTORIALS = 'PETSc: GAMG, coarse levels', 'PETSc: GAMG, interpolations', "PETSc: tutorials' matrices"
 REAL = r'real: '
 IN, OUT = r'DOLFINx: (%s)$', r'DOLFINx: (%s), out of cache$'
