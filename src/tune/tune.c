@@ -382,7 +382,7 @@ PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const Spmv
     if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, csr, target, choice));
     if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, target, baseline, context, choice, kept));
     if (wisdom && choice->from == SPMV_FROM_MEASURE && choice->best.measured < PETSC_MAX_REAL)
-      PetscCall(SpmvChoiceToWisdom(csr, target, choice));
+      PetscCall(SpmvChoiceToWisdom(target, choice));
   }
   choice->request = *asked;
   choice->known   = PETSC_TRUE;

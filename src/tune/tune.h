@@ -81,6 +81,7 @@ typedef struct {
 typedef struct {
   PetscBool      known;
   SpmvKey        key;
+  uint64_t       values;  /* what tells values apart where wisdom is looked for (SpmvChoiceFromWisdom()); else 0 */
   SpmvRequest    request; /* that it answers */
   PetscInt       backend; /* that it was made for: SPMV_BACKEND_AUTO if host and device were compared */
   PetscBool      moves;   /* it was with vectors on the host, which a device's products send and receive */
@@ -268,7 +269,7 @@ extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const c
 extern PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *request);
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvCSR *csr, const SpmvTarget *target,
                                            SpmvChoice *choice);
-extern PetscErrorCode SpmvChoiceToWisdom(const SpmvCSR *csr, const SpmvTarget *target, const SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice);
 
 /* words.c: what was chosen, in words */
 extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);

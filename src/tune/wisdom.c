@@ -158,28 +158,32 @@ static PetscErrorCode WisdomDevice(const SpmvTarget *target, const SpmvChoice *c
   Of matrices with one pattern, the formats that suit and what is left open of a plan tell those apart whose values need other
   storages: few or many, equal across the diagonal, nearly so, or not
 */
-static PetscErrorCode WisdomValues(const SpmvCSR *csr, PetscInt number, SpmvPlan plan, uint64_t *hash)
+static PetscErrorCode WisdomValues(const SpmvRequest *q, const SpmvCSR *csr, uint64_t *hash)
 {
-  const SpmvSide *side = SpmvFormatSide(SpmvCandidate[number], SPMV_BACKEND_HOST);
-  char            why[512];
-
   PetscFunctionBegin;
-  if (!side) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvSuits(number, csr, &plan, why, sizeof(why)));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  *hash = SpmvHash(*hash, &number, sizeof(number));
-  if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
-  *hash = SpmvHash(*hash, plan.value, sizeof(plan.value));
+  *hash = 0;
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
+    const SpmvSide *side = SpmvFormatSide(SpmvCandidate[k], SPMV_BACKEND_HOST);
+    SpmvPlan        plan = *SpmvAsked(q, k, SPMV_BACKEND_HOST);
+    char            why[512];
+
+    if (!side || !(q->allowed >> k & 1)) continue;
+    PetscCall(SpmvSuits(k, csr, &plan, why, sizeof(why)));
+    if (why[0]) continue;
+    *hash = SpmvHash(*hash, &k, sizeof(k));
+    if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
+    *hash = SpmvHash(*hash, plan.value, sizeof(plan.value));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvCSR *csr, const SpmvTarget *target, const SpmvChoice *choice,
-                                PetscInt kind, char text[], size_t size)
+static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvTarget *target, const SpmvChoice *choice, PetscInt kind,
+                                char text[], size_t size)
 {
   const SpmvKey *key = &choice->key;
   SpmvIsa        isa;
   char           processor[61];
-  uint64_t       asked = 0, values = 0;
+  uint64_t       asked = 0;
 
   PetscFunctionBegin;
   WisdomProcessor(processor);
@@ -196,7 +200,6 @@ static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvCSR *csr, const 
       asked = SpmvHash(asked, &q->pinned[b][k], sizeof(q->pinned[b][k]));
       asked = SpmvHash(asked, plan->value, sizeof(plan->value));
       asked = SpmvHash(asked, plan->list, sizeof(plan->list));
-      if (b == SPMV_BACKEND_HOST) PetscCall(WisdomValues(csr, k, *plan, &values));
     }
   }
   PetscCall(PetscSNPrintf(text, size,
@@ -204,7 +207,7 @@ static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvCSR *csr, const 
                           " %" PetscInt_FMT " %" PetscInt_FMT " %016llx %016llx",
                           WISDOM_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR], (int)(8 * sizeof(PetscInt)), processor,
                           q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz,
-                          (unsigned long long)key->pattern, (unsigned long long)values));
+                          (unsigned long long)key->pattern, (unsigned long long)choice->values));
   PetscCall(WisdomDevice(target, choice, text, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -292,15 +295,16 @@ PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvCSR *csr, co
 
   PetscFunctionBegin;
   PetscCall(WisdomFile(q, file, sizeof(file)));
+  if (choice->backend != SPMV_BACKEND_DEVICE) PetscCall(WisdomValues(q, csr, &choice->values));
   for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
-    PetscCall(WisdomKey(q, csr, target, choice, kind, text, sizeof(text)));
+    PetscCall(WisdomKey(q, target, choice, kind, text, sizeof(text)));
     SpmvWisdomFind(file, text, value, sizeof(value));
     PetscCall(WisdomChoice(q, csr, target, value, choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvChoiceToWisdom(const SpmvCSR *csr, const SpmvTarget *target, const SpmvChoice *choice)
+PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice)
 {
   const SpmvOption *o      = &choice->best;
   const SpmvFormat *format = SpmvCandidate[o->number];
@@ -308,7 +312,7 @@ PetscErrorCode SpmvChoiceToWisdom(const SpmvCSR *csr, const SpmvTarget *target, 
 
   PetscFunctionBegin;
   PetscCall(WisdomFile(&choice->request, file, sizeof(file)));
-  PetscCall(WisdomKey(&choice->request, csr, target, choice, choice->request.kind, text, sizeof(text)));
+  PetscCall(WisdomKey(&choice->request, target, choice, choice->request.kind, text, sizeof(text)));
   PetscCall(PetscSNPrintf(value, sizeof(value), "%s%s %.6g %.6g ", o->plan.backend == SPMV_BACKEND_DEVICE ? "device " : "",
                           format->name, (double)o->measured, (double)o->build));
   PetscCall(SpmvPlanText(SpmvFormatSide(format, o->plan.backend), &o->plan, value, sizeof(value)));

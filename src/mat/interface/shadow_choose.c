@@ -179,15 +179,13 @@ PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
 static PetscErrorCode ChosenEstimate(const SpmvCSR *csr, SpmvChoice *choice)
 {
   SpmvRequest q = choice->request;
-  SpmvChoice *again;
+  SpmvChoice  again;
 
   PetscFunctionBegin;
   q.kind = SPMV_TUNE_ESTIMATE;
-  PetscCall(PetscNew(&again));
-  PetscCall(SpmvTune(&q, csr, &choice->key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, NULL, NULL, again, NULL));
-  PetscCall(PetscArraycpy(choice->predicted[SPMV_BACKEND_HOST], again->predicted[SPMV_BACKEND_HOST], SPMV_CANDIDATES));
-  choice->best.predicted = choice->predicted[SPMV_BACKEND_HOST][choice->best.number];
-  PetscCall(PetscFree(again));
+  PetscCall(SpmvTune(&q, csr, &choice->key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, NULL, NULL, &again, NULL));
+  PetscCall(PetscArraycpy(choice->predicted[SPMV_BACKEND_HOST], again.predicted[SPMV_BACKEND_HOST], SPMV_CANDIDATES));
+  choice->best.predicted = again.predicted[SPMV_BACKEND_HOST][choice->best.number];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
